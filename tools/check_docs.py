@@ -16,10 +16,10 @@ from jobs.sales.enrichment import ArtifactSettings
 from jobs.sales.lake import LakeSettings, LakeStreamSettings
 from jobs.sales.settings import ProduceSettings, StreamSettings
 from penstock.consuming import ConsumerSettings
+from penstock.extensions.drift import SyncSettings, TableSettings
+from penstock.extensions.quality import QualitySettings, ScheduleSettings
 from penstock.kafka import KafkaSettings
-from penstock.operations import SyncSettings, TableSettings
 from penstock.producing import IntakeSettings
-from penstock.quality import QualitySettings, ScheduleSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.sinks import FunctionLeaseSettings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings

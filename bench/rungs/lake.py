@@ -6,8 +6,9 @@ import time
 
 from bench.ladder import Form, Result, most
 from bench.stubs.lake import DATABASE, make_tables
+from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
 from penstock.schemas import Schema, merge_schemas
-from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
+from penstock.tables import read_event
 
 _TABLES, _FILES = 1_000, 10
 _VERSIONS = 200

@@ -13,8 +13,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, NestedField
 
-from penstock.tables._clients import Clients
-from penstock.tables._iceberg import _Catalog
+from penstock.extensions.drift._clients import Clients
+from penstock.extensions.drift._iceberg import _Catalog
 
 DATABASE = "lake"
 _FIRST = "t0000"

@@ -9,13 +9,14 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 
 from penstock.errors import OperationError, PenstockError
-from penstock.operations import (
+from penstock.extensions.quality import (
+    Report,
+    ScheduleSettings,
     StoredReport,
     TopicSettings,
     check_quality,
-    read_stored_settings,
 )
-from penstock.quality import Report, ScheduleSettings
+from penstock.operations import read_stored_settings
 from penstock.sinks import FunctionLease, FunctionLeaseSettings
 
 # For what a run does after its last query: the report, and the metric.

@@ -9,7 +9,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from penstock.errors import OperationError, PenstockError
-from penstock.operations import SyncSettings, TableSettings, read_stored_settings, sync_lake
+from penstock.extensions.drift import SyncSettings, TableSettings, sync_lake
+from penstock.operations import read_stored_settings
 from penstock.sinks import FunctionLease, FunctionLeaseSettings
 
 _settings = SyncSettings.from_environ(read_stored_settings(os.environ, "PENSTOCK_SYNC_TABLES"))

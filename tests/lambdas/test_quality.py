@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError
-from penstock.operations import StoredReport, TopicSettings
-from penstock.quality import QualitySettings, save_report
+from penstock.extensions.quality import QualitySettings, StoredReport, TopicSettings, save_report
 from tests.stubs.leases import HeldByAnother
-from tests.unit.quality.test_page import REPORT
+from tests.unit.extensions.quality.test_page import REPORT
 
 _ROOT = Path(__file__).parents[2]
 _CONTEXT = {

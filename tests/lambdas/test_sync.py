@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError, SettingsError
-from penstock.operations import SyncSettings, TableSettings
-from penstock.tables import Difference, SyncedTable
+from penstock.extensions.drift import Difference, SyncedTable, SyncSettings, TableSettings
 from tests.stubs.leases import HeldByAnother
 
 _ROOT = Path(__file__).parents[2]

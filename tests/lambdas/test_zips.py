@@ -212,7 +212,7 @@ def test_the_sync_imports_all_that_changes_columns(zips: Path, tmp_path: Path) -
     archive.extractall(tmp_path)
 
     said = _run(
-        "import penstock.tables\nprint(penstock.tables.sync_tables([], apply=True))",
+        "from penstock.extensions.drift import sync_tables\nprint(sync_tables([], apply=True))",
         tmp_path,
         *load_runtime(f"python{_HOST.python}").folders,
     )

@@ -38,7 +38,7 @@ def folder(cloud, tmp_path, monkeypatch):
     """The working directory of the commands, which act as an account."""
     work_as("111111111111", cloud, monkeypatch)
     session = make_session("111111111111")
-    monkeypatch.setattr("penstock.tables._clients.load_session", lambda: session)
+    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

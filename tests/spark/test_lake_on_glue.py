@@ -10,15 +10,16 @@ import pytest
 from botocore.session import Session
 from pyiceberg.catalog import load_catalog
 
+from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
+from penstock.extensions.quality import Athena, QualitySettings, TableCheck
 from penstock.framing import encode_glue_frame
-from penstock.quality import Athena, QualitySettings, TableCheck
 from penstock.schemas import merge_schemas
 from penstock.spark.columns import read_columns, to_spark
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake
-from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
+from penstock.tables import read_event
 from tests.spark.lakes import NOON, make_rows, part
 from tests.spark.records import GLUE, make_topic, make_version
 from tests.stubs.sessions import make_session
@@ -108,7 +109,7 @@ def test_a_column_is_made_again_in_the_catalog_too(glue_spark, database, ask, cl
 def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
     session = make_session("111111111111")
-    monkeypatch.setattr("penstock.tables._clients.load_session", lambda: session)
+    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
     inner = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "int"}]}
     first = [("a", "int"), ("f", "float"), ("s", inner)]
     wider = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "long"}]}

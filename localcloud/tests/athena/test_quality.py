@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from botocore.session import Session
-
 from penstock.cli._quality import show
+
 from penstock.errors import OperationError
+from penstock.extensions.quality import Athena, Limits, QualitySettings, TableCheck
 from penstock.kafka import FoundOffsets
-from penstock.quality import Athena, Limits, QualitySettings, TableCheck
 from penstock.registry import MemoryRegistry, Registries
 
 _ROOT = Path(__file__).parents[3]

@@ -1,8 +1,12 @@
-"""The `penstock` command: a file per command, which prints what an operation returns."""
+"""The `penstock` command: a file per command, which prints what an operation returns.
+
+Commands of extensions are entry points (`penstock.cli.commands`), and use what is exported here.
+"""
 
 from __future__ import annotations
 
+from penstock.cli.arguments import add_output, use_answer_codes
 from penstock.cli.command import main
-from penstock.cli.terminal import printable
+from penstock.cli.terminal import complain, printable, say
 
-__all__ = ["main", "printable"]
+__all__ = ["add_output", "complain", "main", "printable", "say", "use_answer_codes"]

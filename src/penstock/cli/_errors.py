@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from penstock.cli._arguments import add_consumer, add_from_environ, add_output
 from penstock.cli._values import describe_bytes, describe_headers, show_moment
+from penstock.cli.arguments import add_consumer, add_from_environ, add_output
 from penstock.cli.terminal import say
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
 from penstock.settings import describe_settings

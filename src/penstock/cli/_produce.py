@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from penstock.cli._arguments import add_output
+from penstock.cli.arguments import add_output
 from penstock.cli.terminal import Progress, say
 from penstock.errors import SettingsError
 from penstock.operations import (

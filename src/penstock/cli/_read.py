@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from penstock.cli._arguments import add_output
 from penstock.cli._values import (
     describe_bytes,
     describe_headers,
@@ -18,6 +17,7 @@ from penstock.cli._values import (
     show_bytes,
     show_moment,
 )
+from penstock.cli.arguments import add_output
 from penstock.cli.terminal import say
 from penstock.operations import ReadRecord, ReadSettings, read_records
 from penstock.settings import parse_count, parse_moment

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from penstock.cli._arguments import add_output
+from penstock.cli.arguments import add_output
 from penstock.cli.terminal import Progress, say
 from penstock.operations import (
     CopiedSchema,

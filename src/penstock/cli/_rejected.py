@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from penstock.cli._arguments import add_from_environ
+from penstock.cli.arguments import add_from_environ
 from penstock.cli.terminal import Progress, say
 from penstock.operations import list_rejected, replay_rejected
 

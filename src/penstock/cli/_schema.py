@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from penstock.cli._arguments import add_from_environ, add_output
-from penstock.cli._drift import add_drift_commands
 from penstock.cli._schema_backup import add_backup_commands
+from penstock.cli.arguments import add_from_environ, add_output
+from penstock.cli.commands import add_installed
 from penstock.cli.terminal import say
 from penstock.errors import OperationError
 from penstock.operations import (
@@ -43,9 +43,7 @@ _REGISTER = "Register a definition as the newest version of a schema, unless the
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the commands and their arguments."""
-    commands = parser.add_subparsers(
-        required=True, metavar="list|versions|show|diff|check|register|drift|sync|export|import"
-    )
+    commands = parser.add_subparsers(required=True)
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
     listing.set_defaults(run=_run_list)
     versions = commands.add_parser("versions", help=_VERSIONS, description=_VERSIONS)
@@ -69,7 +67,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         command.add_argument(
             "file", type=Path, metavar="FILE", help="a file with an Avro definition"
         )
-    others = [*add_drift_commands(commands, environ), *add_backup_commands(commands)]
+    others = [*add_backup_commands(commands), *add_installed(commands, environ, "schema")]
+    commands.metavar = "|".join(commands.choices)
     for command in (listing, versions, show, diff, check, register, *others):
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
         add_output(command, "the form of the output")

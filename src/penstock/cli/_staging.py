@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 
-from penstock.cli._arguments import add_output
+from penstock.cli.arguments import add_output
 from penstock.cli.terminal import say
 from penstock.operations import PlannedTable, check_staging
 

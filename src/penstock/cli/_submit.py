@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from penstock.cli._arguments import add_consumer
+from penstock.cli.arguments import add_consumer
 from penstock.cli.terminal import say
 from penstock.operations import submit_job, wait_for_job
 

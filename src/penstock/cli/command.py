@@ -13,7 +13,6 @@ from penstock.cli import (
     _contract,
     _errors,
     _produce,
-    _quality,
     _read,
     _registry,
     _rejected,
@@ -21,14 +20,14 @@ from penstock.cli import (
     _staging,
     _submit,
 )
+from penstock.cli.commands import Command, add_command, load_commands
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
-_COMMANDS: Final = {
+_COMMANDS: Final[Mapping[str, Command]] = {
     "contract": _contract,
     "errors": _errors,
     "produce": _produce,
-    "quality": _quality,
     "read": _read,
     "registry": _registry,
     "rejected": _rejected,
@@ -87,8 +86,6 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         "with the `aws` command.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, command in _COMMANDS.items():
-        command.add_to(
-            commands.add_parser(name, help=command.HELP, description=command.HELP), environ
-        )
+    for name, command in sorted({**_COMMANDS, **dict(load_commands())}.items()):
+        add_command(commands, name, command, environ)
     return parser

@@ -18,7 +18,6 @@ from penstock.operations.copying import (
     copy_registry,
 )
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
-from penstock.operations.drift import SyncSettings, TableSettings, find_drift, sync_lake
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
 from penstock.operations.producing import (
     EventLines,
@@ -27,7 +26,6 @@ from penstock.operations.producing import (
     ProduceSettings,
     produce_events,
 )
-from penstock.operations.quality import StoredReport, TopicSettings, check_quality
 from penstock.operations.rejected import (
     ListedEvent,
     ReplayedEvent,
@@ -73,18 +71,12 @@ __all__ = [
     "ReplayedEvent",
     "RestoredSchema",
     "RestoredVersion",
-    "StoredReport",
-    "SyncSettings",
-    "TableSettings",
-    "TopicSettings",
     "WrittenContract",
     "check_candidate",
-    "check_quality",
     "check_staging",
     "compare_versions",
     "copy_registry",
     "export_schemas",
-    "find_drift",
     "import_schemas",
     "list_dead_letters",
     "list_rejected",
@@ -99,7 +91,6 @@ __all__ = [
     "replay_rejected",
     "start_job",
     "submit_job",
-    "sync_lake",
     "wait_for_job",
     "write_contract",
 ]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from penstock.tables.columns import (
     COORDINATES,
     EVENT_TIME,
@@ -21,7 +18,6 @@ from penstock.tables.columns import (
     cut_comment,
     merge_columns,
 )
-from penstock.tables.differences import Difference
 from penstock.tables.events import list_members, name_member, read_event
 from penstock.tables.glue_columns import (
     OWN_COLUMNS,
@@ -31,6 +27,7 @@ from penstock.tables.glue_columns import (
     write_glue_column,
     write_glue_columns,
 )
+from penstock.tables.hive_types import lower_names, lower_type, parse_type
 from penstock.tables.markers import (
     LEAST_KEPT_HOURS,
     MARKER_KEYS,
@@ -43,16 +40,6 @@ from penstock.tables.markers import (
     refresh_record,
 )
 from penstock.tables.routes import TABLE, parse_route
-
-if TYPE_CHECKING:
-    from penstock.tables.inspection import (
-        Inspection,
-        Limits,
-        SyncedTable,
-        TableTarget,
-        inspect_tables,
-        sync_tables,
-    )
 
 __all__ = [
     "COORDINATES",
@@ -67,49 +54,29 @@ __all__ = [
     "Column",
     "ColumnType",
     "Commit",
-    "Difference",
     "Growth",
-    "Inspection",
-    "Limits",
     "Map",
     "Marker",
     "NewColumn",
     "NewType",
     "Struct",
-    "SyncedTable",
-    "TableTarget",
     "WriterRecord",
     "compare_columns",
     "cut_comment",
     "hold_event",
-    "inspect_tables",
     "is_written",
     "list_members",
     "list_writers",
+    "lower_names",
+    "lower_type",
     "merge_columns",
     "name_fields",
     "name_member",
     "parse_route",
+    "parse_type",
     "read_event",
     "read_glue_column",
     "refresh_record",
-    "sync_tables",
     "write_glue_column",
     "write_glue_columns",
 ]
-
-_IMPORTED_LATER = {
-    "Inspection",
-    "Limits",
-    "SyncedTable",
-    "TableTarget",
-    "inspect_tables",
-    "sync_tables",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the names that need pyiceberg and pyarrow on first use."""
-    if name in _IMPORTED_LATER:
-        return getattr(import_module("penstock.tables.inspection"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from penstock.tables._types import parse_type
 from penstock.tables.columns import (
     COORDINATES,
     EVENT_TIME,
@@ -23,6 +22,7 @@ from penstock.tables.columns import (
     Struct,
     merge_columns,
 )
+from penstock.tables.hive_types import parse_type
 
 OWN_COLUMNS: Final = Struct(
     tuple(Column(name, type_) for name, type_ in {EVENT_TIME: "timestamp", **COORDINATES}.items())

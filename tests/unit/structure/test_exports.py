@@ -17,8 +17,9 @@ _USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench")
 _FOR_USERS = {"find_problems"}
 _PACKAGES = sorted(
     ".".join(path.parent.relative_to(_SOURCE).parts)
-    for path in _SOURCE.glob("penstock/*/__init__.py")
-    if path.parent.name != "spark"
+    for pattern in ("penstock/*/__init__.py", "penstock/extensions/*/__init__.py")
+    for path in _SOURCE.glob(pattern)
+    if path.parent.name not in {"spark", "extensions"}
 )
 
 
@@ -76,7 +77,8 @@ def _imported_elsewhere() -> dict[str, set[str]]:
 
 
 def _package_of(module: str) -> str:
-    return ".".join(module.split(".")[:2])
+    parts = module.split(".")
+    return ".".join(parts[: 3 if parts[1:2] == ["extensions"] else 2])
 
 
 @pytest.mark.parametrize("package", _PACKAGES)

@@ -35,10 +35,11 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "staging": _EDGES | {"registry", "kafka", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "staging", "tables"},
-    "quality": _EDGES | {"registry", "kafka", "sinks", "tables"},
     "operations": _EDGES
-    | {"registry", "kafka", "sinks", "consuming", "producing", "staging", "tables", "quality"},
-    "cli": {"errors", "settings", "registry", "sinks", "quality", "operations"},
+    | {"registry", "kafka", "sinks", "consuming", "producing", "staging", "tables"},
+    "cli": {"errors", "settings", "registry", "sinks", "operations"},
+    "extensions": _EDGES
+    | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
@@ -70,12 +71,12 @@ _KEPT_TO = {
         "sinks",
         "staging",
         "producing",
-        "quality",
+        "extensions",
         "operations",
         "tables",
     },
-    "pyarrow": {"tables"},
-    "pyiceberg": {"tables"},
+    "pyarrow": {"extensions"},
+    "pyiceberg": {"extensions"},
 }
 
 
@@ -116,6 +117,16 @@ def _wing_offences(source: str, wing: str, package: str) -> list[str]:
     ]
 
 
+def _extension_offences(source: str, extension: str, package: str) -> list[str]:
+    """What a module of an extension imports of other extensions."""
+    return [
+        f"extensions/{extension} imports {name}: sideways"
+        for name in _imported(source, package)
+        if name.startswith("penstock.extensions.")
+        and not name.startswith(f"penstock.extensions.{extension}.")
+    ]
+
+
 def _modules() -> list[Path]:
     return [path for path in sorted((_ROOT / "src/penstock").rglob("*.py")) if path.parent.name]
 
@@ -130,8 +141,10 @@ def _upward(path: Path) -> list[str]:
     if parts == ("penstock", "__init__"):
         return list(_imported(source, package))
     in_wing = parts[1] == "spark" and parts[2] != "__init__"
-    wings = _wing_offences(source, parts[2], package) if in_wing else []
-    return [*_offences(source, parts[1], package), *wings]
+    inner = _wing_offences(source, parts[2], package) if in_wing else []
+    if parts[1] == "extensions" and parts[2] != "__init__":
+        inner = _extension_offences(source, parts[2], package)
+    return [*_offences(source, parts[1], package), *inner]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +170,8 @@ def test_a_handler_knows_penstock_and_what_is_made_for_handlers(path: Path) -> N
         ("sinks", "from pyspark.sql import functions", "kept to"),
         ("cli", "from penstock.producing import RejectedEvents", "upward or sideways"),
         ("cli", "from botocore.config import Config", "kept to"),
+        ("cli", "from penstock.extensions import quality", "upward or sideways"),
+        ("spark", "import penstock.extensions.quality", "upward or sideways"),
     ],
 )
 def test_an_upward_import_is_found(room: str, line: str, expected: str) -> None:
@@ -179,6 +194,14 @@ def test_an_upward_import_between_wings_is_found(wing: str, line: str) -> None:
     package = "penstock.spark" if wing == "rows" else f"penstock.spark.{wing}"
 
     assert len(_wing_offences(line, wing, package)) == 1
+
+
+def test_an_import_of_another_extension_is_found() -> None:
+    package = "penstock.extensions.quality"
+
+    assert _extension_offences("from penstock.extensions.drift import sync", "quality", package)
+    assert _extension_offences("from ..drift import sync", "quality", package)
+    assert not _extension_offences("from penstock.extensions.quality import Report", "quality", "")
 
 
 def test_no_modules_of_localcloud_import_each_other() -> None:

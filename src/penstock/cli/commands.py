@@ -1,0 +1,82 @@
+"""Commands that are installed: entry points in the group `penstock.commands`.
+
+The name of an entry point is that of its command, such as `quality`. A command below another one
+has the name of that one before it, such as `schema.drift`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import entry_points
+from typing import Any, Final, Protocol
+
+from penstock.cli.terminal import complain
+from penstock.errors import SettingsError
+
+_GROUP: Final = "penstock.commands"
+
+
+class Command(Protocol):
+    """A command: usually a module."""
+
+    @property
+    def HELP(self) -> str:
+        """Return what it does, in a sentence."""
+
+    def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+        """Add its arguments to a parser, and the default `run`: a function of parsed arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """In place of a command that cannot be loaded: the other ones work."""
+
+    problem: str
+
+    @property
+    def HELP(self) -> str:
+        return self.problem
+
+    def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+        parser.add_argument("words", nargs=argparse.REMAINDER)
+        parser.set_defaults(run=partial(_fail, self.problem))
+
+
+def add_installed(
+    commands: Any, environ: Mapping[str, str], parent: str
+) -> list[argparse.ArgumentParser]:
+    """Add the installed commands below `parent` to its commands, and return their parsers."""
+    return [
+        add_command(commands, name, command, environ) for name, command in load_commands(parent)
+    ]
+
+
+def add_command(
+    commands: Any, name: str, command: Command, environ: Mapping[str, str]
+) -> argparse.ArgumentParser:
+    """Add a command to others, and return its parser."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=command.HELP, description=command.HELP
+    )
+    command.add_to(parser, environ)
+    return parser
+
+
+def load_commands(parent: str = "") -> Iterator[tuple[str, Command]]:
+    """Yield the installed commands below a command, or those of the top, with their names."""
+    for point in sorted(entry_points(group=_GROUP)):
+        above, _, name = point.name.rpartition(".")
+        if above != parent:
+            continue
+        try:
+            yield name, point.load()
+        except (AttributeError, ImportError) as error:
+            yield name, _Broken(f"{point.value} cannot be loaded: {error}")
+
+
+def _fail(problem: str, _: argparse.Namespace) -> int:
+    complain(SettingsError([problem]))
+    return 2

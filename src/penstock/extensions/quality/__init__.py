@@ -1,0 +1,55 @@
+"""Data quality: a table of the lake against the schemas of its writers and Kafka's offsets."""
+
+from __future__ import annotations
+
+from penstock.extensions.quality.athena import Answer, Athena, Row
+from penstock.extensions.quality.check import TableCheck
+from penstock.extensions.quality.operation import StoredReport, TopicSettings, check_quality
+from penstock.extensions.quality.page import write_page
+from penstock.extensions.quality.report import (
+    Bucket,
+    ColumnNulls,
+    Day,
+    Gap,
+    Partition,
+    QueryCost,
+    Report,
+    RuleResult,
+    RuleState,
+    Version,
+)
+from penstock.extensions.quality.settings import (
+    Limits,
+    QualitySettings,
+    ScheduleSettings,
+    Since,
+)
+from penstock.extensions.quality.store import save_report
+from penstock.extensions.quality.topics import TopicReader
+
+__all__ = [
+    "Answer",
+    "Athena",
+    "Bucket",
+    "ColumnNulls",
+    "Day",
+    "Gap",
+    "Limits",
+    "Partition",
+    "QualitySettings",
+    "QueryCost",
+    "Report",
+    "Row",
+    "RuleResult",
+    "RuleState",
+    "ScheduleSettings",
+    "Since",
+    "StoredReport",
+    "TableCheck",
+    "TopicReader",
+    "TopicSettings",
+    "Version",
+    "check_quality",
+    "save_report",
+    "write_page",
+]

@@ -1,0 +1,180 @@
+"""The rules: each compares one figure of a report with its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from penstock.extensions.quality._table import OWN
+from penstock.extensions.quality.report import (
+    Bucket,
+    ColumnNulls,
+    Day,
+    Gap,
+    Partition,
+    RuleResult,
+    RuleState,
+    Version,
+)
+from penstock.extensions.quality.settings import Limits
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The counts of a check; `has_registry` and `has_kafka` say whether these were asked too."""
+
+    days: tuple[Day, ...]
+    columns: tuple[ColumnNulls, ...]
+    versions: tuple[Version, ...]
+    partitions: tuple[Partition, ...]
+    gaps: tuple[Gap, ...]
+    lateness: tuple[Bucket, ...]
+    has_registry: bool
+    has_kafka: bool
+
+    @property
+    def rows(self) -> int:
+        """The rows that were checked."""
+        return sum(each.rows for each in self.versions)
+
+
+def judge(figures: Figures, limits: Limits) -> tuple[RuleResult, ...]:
+    """Return the result of each rule."""
+    return (
+        _judge_rows(figures, limits),
+        _judge_coordinates(figures),
+        _judge_required(figures, limits),
+        _judge_shares(figures, limits),
+        _judge_repeated(figures, limits),
+        _judge_missing(figures, limits),
+        _judge_lag(figures, limits),
+        _judge_late(figures, limits),
+        _judge_future(figures, limits),
+    )
+
+
+def _judge_rows(figures: Figures, limits: Limits) -> RuleResult:
+    rows, least = figures.rows, limits.least_rows
+    state = RuleState.HOLDS if rows >= least else RuleState.FAILED
+    return RuleResult("rows", state, rows, least, f"{rows:,} rows, expected at least {least:,}")
+
+
+def _judge_coordinates(figures: Figures) -> RuleResult:
+    found = [each for each in figures.columns if each.column in OWN and each.nulls]
+    nulls = sum(each.nulls for each in found)
+    detail = _list(f"{each.column} is null in {each.nulls:,} rows" for each in found)
+    return _compare("coordinates", nulls, 0, detail or "every row has its record's coordinates")
+
+
+def _judge_required(figures: Figures, limits: Limits) -> RuleResult:
+    rule, limit = "required-nulls", limits.required_nulls
+    if not figures.has_registry:
+        return _not_checked(rule, limit, "without a registry, it is unknown what schemas require")
+    found = [each for each in figures.columns if each.required_nulls]
+    nulls = sum(each.required_nulls or 0 for each in found)
+    detail = _list(
+        f"{each.column} is null in {each.required_nulls:,} rows whose schema requires it"
+        for each in found
+    )
+    unknown = [each for each in figures.versions if each.problem]
+    if nulls <= limit and unknown:
+        said = _list(f"schema {each.schema_id}: {each.problem}" for each in unknown)
+        return _not_checked(rule, limit, f"the schemas of some rows are unknown: {said}")
+    return _compare(rule, nulls, limit, detail or "no required field is null")
+
+
+def _judge_shares(figures: Figures, limits: Limits) -> RuleResult:
+    rule, shares = "null-share", limits.null_shares or {}
+    named = {each.column.lower(): each for each in figures.columns}
+    if not shares:
+        return _not_checked(rule, None, "no column has a limit (--null-shares)")
+    missing = sorted(set(shares) - set(named) - {"*"})
+    over = [
+        (each, limit)
+        for name, each in named.items()
+        if (limit := shares.get(name, None if name in OWN else shares.get("*"))) is not None
+        and each.share > limit
+    ]
+    detail = _list(
+        [f"there is no column {name}" for name in missing]
+        + [f"{each.column} is null in {each.share:.2%}, limit {limit:.2%}" for each, limit in over]
+    )
+    return _compare(rule, len(over) + len(missing), 0, detail or "no column is null too often")
+
+
+def _judge_repeated(figures: Figures, limits: Limits) -> RuleResult:
+    found = [each for each in figures.partitions if each.repeated_records]
+    count = sum(each.repeated_records for each in found)
+    detail = _list(
+        f"{each} has {each.repeated_records:,} records again, the first at {each.first_repeated}"
+        for each in found
+    )
+    return _compare(
+        "repeated-records", count, limits.repeated_records, detail or "no record is there again"
+    )
+
+
+def _judge_missing(figures: Figures, limits: Limits) -> RuleResult:
+    count = sum(each.unexplained for each in figures.partitions)
+    gaps = _list(
+        f"{each.topic}/{each.partition} lacks {each.first_offset} to {each.last_offset}"
+        for each in figures.gaps
+    )
+    explained = sum(each.missing_offsets for each in figures.partitions) - count
+    detail = gaps or "every offset has a row or is explained"
+    if explained:
+        detail += f"; {explained:,} offsets without a row are explained"
+    return _compare("missing-offsets", count, limits.missing_offsets, detail)
+
+
+def _judge_lag(figures: Figures, limits: Limits) -> RuleResult:
+    rule, limit = "lag", limits.lag_records
+    known = [(each, each.lag) for each in figures.partitions if each.lag is not None]
+    if not figures.has_kafka or not known:
+        return _not_checked(rule, limit, "Kafka was not asked (--bootstrap-servers)")
+    behind = [(each, lag) for each, lag in known if lag > limit]
+    detail = _list(f"{each} has {lag:,} newer records" for each, lag in behind)
+    most = max(lag for _, lag in known)
+    return _compare(rule, most, limit, detail or f"at most {most:,} records are newer than a row")
+
+
+def _judge_late(figures: Figures, limits: Limits) -> RuleResult:
+    late = sum(each.late for each in figures.days)
+    detail = f"{late:,} of {figures.rows:,} events are older than {limits.late_seconds:,} s"
+    return _compare("late-events", _divide(late, figures.rows), limits.late_share, detail)
+
+
+def _judge_future(figures: Figures, limits: Limits) -> RuleResult:
+    future = sum(each.future for each in figures.days)
+    detail = (
+        f"{future:,} of {figures.rows:,} events are more than {limits.future_seconds:,} s ahead of "
+        "Kafka"
+    )
+    return _compare("future-events", _divide(future, figures.rows), limits.future_share, detail)
+
+
+def _divide(part: int, whole: int) -> float:
+    return round(part / whole, 6) if whole else 0.0
+
+
+def _compare(rule: str, found: float, limit: float, detail: str) -> RuleResult:
+    state = RuleState.FAILED if found > limit else RuleState.HOLDS
+    return RuleResult(rule, state, found, limit, detail)
+
+
+def _not_checked(rule: str, limit: float | None, why: str) -> RuleResult:
+    return RuleResult(rule, RuleState.NOT_CHECKED, None, limit, why)
+
+
+def _list(parts: Iterable[str]) -> str:
+    """Join the first parts, and say how many more there are."""
+    listed: Sequence[str] = list(parts)
+    return "; ".join(_shorten(listed))
+
+
+def _shorten(parts: Sequence[str]) -> Iterator[str]:
+    yield from parts[:_SHOWN]
+    if len(parts) > _SHOWN:
+        yield f"{len(parts) - _SHOWN:,} more"

@@ -1,0 +1,295 @@
+"""The check of one table: a few queries, then the rules."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from penstock.errors import OperationError, PenstockError
+from penstock.extensions.quality._offsets import (
+    explain,
+    find_dead_letters,
+    read_gaps,
+    read_place,
+)
+from penstock.extensions.quality._rules import Figures, judge
+from penstock.extensions.quality._sql import (
+    BOUNDS,
+    DAYS,
+    PARTITIONS,
+    VERSIONS,
+    Place,
+    Span,
+    Window,
+    write_coordinates,
+    write_gaps,
+    write_parked,
+    write_profile,
+)
+from penstock.extensions.quality._table import OWN, Column, Fields, list_columns
+from penstock.extensions.quality.athena import Answer, Athena, Row
+from penstock.extensions.quality.report import (
+    Bucket,
+    ColumnNulls,
+    Day,
+    Gap,
+    Partition,
+    QueryCost,
+    Report,
+    Version,
+)
+from penstock.extensions.quality.settings import QualitySettings
+from penstock.extensions.quality.topics import TopicReader
+from penstock.framing import SchemaKey
+from penstock.registry import Registries, SchemaVersion, load_registries
+from penstock.schemas import Path, list_fields, list_required
+
+_MOST_SHOWN_GAPS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """The rows of the profile by their kind, with the counts of all columns."""
+
+    days: list[Row]
+    partitions: list[Row]
+    versions: list[Row]
+    values: dict[str | None, dict[Path, int]]  # by schema id and column, the rows with a value
+
+
+class TableCheck:
+    """A check of a table; `kafka` is None where Kafka cannot be asked."""
+
+    def __init__(
+        self,
+        settings: QualitySettings,
+        table: str,
+        athena: Athena | None = None,
+        registries: Registries | None = None,
+        kafka: TopicReader | None = None,
+    ) -> None:
+        self._settings = settings
+        self._table = table
+        self._athena = athena or Athena(settings.workgroup, settings.wait_seconds)
+        has_registry = settings.registry or settings.registry_backups
+        if registries is None and has_registry:
+            registries = load_registries(settings.registry, settings.registry_backups)
+        self._registries = registries
+        self._kafka = kafka
+        self._costs: list[QueryCost] = []
+
+    def run(self, now: datetime | None = None) -> Report:
+        """Return what the check found.
+
+        Raises:
+            OperationError: there is no such table, it is not one of Penstock's, or a query fails.
+            SinkAccessDeniedError, SinkUnavailableError: Athena, Glue or the dead-letter tables
+                deny a call, or do not answer.
+            BrokerError: Kafka was to be asked, and cannot be.
+        """
+        now = now or datetime.now(UTC)
+        since = self._settings.begin(now)
+        earliest = since and since - timedelta(days=self._settings.event_days_before)
+        window = Window(self._table, since, earliest)
+        columns = self._list_columns()
+        profile = self._profile(window, columns)
+        versions, schemas = self._find_versions(profile.versions)
+        partitions = self._count_offsets(window, profile.partitions)
+        partitions, gaps = self._explain(window, partitions)
+        figures = Figures(
+            days=tuple(map(_read_day, sorted(profile.days, key=lambda row: row["day"] or ""))),
+            columns=tuple(_count_nulls(columns, profile.values, versions, schemas)),
+            versions=versions,
+            partitions=self._measure_lag(partitions),
+            gaps=gaps,
+            lateness=_read_buckets(profile.days),
+            has_registry=self._registries is not None,
+            has_kafka=self._kafka is not None,
+        )
+        return self._report(now, since, figures)
+
+    def _report(self, now: datetime, since: datetime | None, figures: Figures) -> Report:
+        return Report(
+            table=self._table,
+            checked_at=now,
+            since=since,
+            rows=figures.rows,
+            rules=judge(figures, self._settings.limits),
+            days=figures.days,
+            columns=figures.columns,
+            versions=figures.versions,
+            partitions=figures.partitions,
+            gaps=figures.gaps[:_MOST_SHOWN_GAPS],
+            lateness=figures.lateness,
+            queries=tuple(self._costs),
+        )
+
+    def _list_columns(self) -> tuple[Column, ...]:
+        columns = list_columns(self._athena.find_table(self._table))
+        lacking = sorted(set(OWN) - {each.name for each in columns})
+        if lacking:
+            raise OperationError(
+                f"found no column {', '.join(lacking)} in {self._table}, expected a table that a "
+                "job of Penstock writes"
+            )
+        return columns
+
+    def _ask(self, sql: str) -> Answer:
+        answer = self._athena.ask(sql, self._table.partition(".")[0])
+        self._costs.append(QueryCost(answer.id, answer.scanned_bytes, answer.milliseconds))
+        return answer
+
+    def _profile(self, window: Window, columns: Sequence[Column]) -> _Profile:
+        limits = self._settings.limits
+        profile = _Profile([], [], [], defaultdict(dict))
+        kinds = {DAYS: profile.days, PARTITIONS: profile.partitions, VERSIONS: profile.versions}
+        queries = write_profile(
+            window, columns, 1_000 * limits.late_seconds, 1_000 * limits.future_seconds
+        )
+        counted = iter(columns)
+        for number, sql in enumerate(queries):
+            rows = self._ask(sql).rows
+            names = [name for name in rows[0] if name[0] == "v"] if rows else []
+            paths = [next(counted).path for _ in names]
+            for row in rows:
+                if number == 0:
+                    kinds[int(row["kind"] or 0)].append(row)
+                if int(row["kind"] or 0) == VERSIONS:
+                    values = profile.values[row["schema_id"]]
+                    for name, path in zip(names, paths, strict=True):
+                        values[path] = values.get(path, 0) + int(row[name] or 0)
+        return profile
+
+    def _find_versions(
+        self, rows: Iterable[Row]
+    ) -> tuple[tuple[Version, ...], dict[str | None, SchemaVersion]]:
+        """Return the versions of the rows, and the schemas of those that a registry knows."""
+        found, schemas = [], {}
+        for row in sorted(
+            rows, key=lambda row: (row["schema_version"] or "", row["schema_id"] or "")
+        ):
+            schema_id = row["schema_id"]
+            number = row["schema_version"]
+            version = Version(schema_id, "", int(number) if number else None, int(row["n"] or 0))
+            if self._registries is not None:
+                try:
+                    known = self._registries.find(SchemaKey.parse(schema_id or ""))
+                    schemas[schema_id] = known
+                    version = replace(version, name=known.name)
+                except (PenstockError, ValueError) as error:
+                    version = replace(version, problem=str(error))
+            found.append(version)
+        return tuple(found), schemas
+
+    def _count_offsets(self, window: Window, rows: Iterable[Row]) -> tuple[Partition, ...]:
+        spans = {
+            read_place(row): Span(int(row["first_offset"] or 0), int(row["last_offset"] or 0))
+            for row in rows
+            if row["first_offset"] is not None and row["topic"] is not None and row["part"]
+        }
+        if not spans:
+            return ()
+        return tuple(
+            _read_partition(row, spans[read_place(row)])
+            for row in sorted(self._ask(write_coordinates(window, spans)).rows, key=read_place)
+        )
+
+    def _explain(
+        self, window: Window, partitions: tuple[Partition, ...]
+    ) -> tuple[tuple[Partition, ...], tuple[Gap, ...]]:
+        spans = {
+            (each.topic, each.partition): Span(each.first_offset, each.last_offset)
+            for each in partitions
+            if each.missing_offsets
+        }
+        if not spans:
+            return partitions, ()
+        settings = self._settings
+        # One that no job has written yet has no records.
+        beside = filter(self._athena.has_table, settings.beside)
+        missing = read_gaps(self._ask(write_gaps(window, beside, spans)).rows)
+        dead: dict[Place, set[int]] | None = None
+        if settings.errors_tables or settings.parked_records:
+            dead = defaultdict(set, find_dead_letters(settings.errors_tables))
+        if dead is not None and settings.parked_records:
+            for row in self._ask(write_parked(settings.parked_records, spans)).rows:
+                dead[read_place(row)].add(int(row["offset"] or 0))
+        return explain(partitions, missing, dead, self._kafka)
+
+    def _measure_lag(self, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
+        if self._kafka is None:
+            return partitions
+        ends = self._kafka.read_ends({each.topic for each in partitions})
+        return tuple(
+            each
+            if (end := ends.get((each.topic, each.partition))) is None
+            else replace(each, end_offset=end, lag=max(0, end - each.last_offset - 1))
+            for each in partitions
+        )
+
+
+def _read_day(row: Row) -> Day:
+    return Day(row["day"] or "", *(int(row[name] or 0) for name in ("n", "late", "future")))
+
+
+def _read_buckets(days: Sequence[Row]) -> tuple[Bucket, ...]:
+    bounds = [None, *(bound / 1_000 for bound in BOUNDS), None]
+    return tuple(
+        Bucket(low, high, sum(int(row[f"d{at}"] or 0) for row in days))
+        for at, (low, high) in enumerate(pairwise(bounds))
+    )
+
+
+def _read_partition(row: Row, span: Span) -> Partition:
+    topic, partition = read_place(row)
+    missing = span.greatest - span.least + 1 - int(row["offsets"] or 0)
+    return Partition(
+        topic,
+        partition,
+        int(row["n"] or 0),
+        span.least,
+        span.greatest,
+        repeated_records=int(row["repeated"] or 0),
+        first_repeated=int(row["first_repeated"]) if row["first_repeated"] else None,
+        missing_offsets=missing,
+        unexplained=missing,
+    )
+
+
+def _count_nulls(
+    columns: Sequence[Column],
+    values: Mapping[str | None, Mapping[Path, int]],
+    versions: Sequence[Version],
+    schemas: Mapping[str | None, SchemaVersion],
+) -> Iterator[ColumnNulls]:
+    """Yield the nulls of each column, of the rows whose schema has its field."""
+    fields = Fields(columns)
+    rows = {each.schema_id: each.rows for each in versions}
+    having: dict[Path, set[str | None]] = defaultdict(set)
+    required: dict[Path, set[str | None]] = defaultdict(set)
+    for schema_id, version in schemas.items():
+        for name in list_fields(version.schema):
+            if column := fields.find((name,)):
+                having[column.path].add(schema_id)
+        for path in list_required(version.schema):
+            if column := fields.find(path):
+                required[column.path].add(schema_id)
+
+    def count(column: Column, ids: Iterable[str | None]) -> tuple[int, int]:
+        """Return the rows that could have a value, and those without one."""
+        above = column.path[:-1]
+        own = [(values[each].get(above, rows[each]) if above else rows[each], each) for each in ids]
+        could = sum(number for number, _ in own)
+        # Rows may be added between two queries.
+        return could, max(0, could - sum(values[each].get(column.path, 0) for _, each in own))
+
+    for column in columns:
+        unknown = rows.keys() - schemas.keys()
+        ids = rows.keys() if column.is_own else having[column.path[:1]] | unknown
+        could, nulls = count(column, ids)
+        lacking = count(column, required[column.path])[1] if schemas else None
+        yield ColumnNulls(column.name, column.type, could, nulls, lacking)

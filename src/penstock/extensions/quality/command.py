@@ -1,0 +1,77 @@
+"""`penstock quality`: check the rows of a table of the lake."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from functools import partial
+
+from penstock.cli import add_output, complain, say, use_answer_codes
+from penstock.errors import SettingsError
+from penstock.extensions.quality.operation import TopicSettings, check_quality
+from penstock.extensions.quality.report import Report
+from penstock.extensions.quality.settings import QualitySettings, parse_table
+
+HELP = (
+    "Check the rows of a table of the lake by queries of Athena: nulls against the schemas of "
+    "their writers, offsets against Kafka's, repeated records, late events. With "
+    "--bootstrap-servers, Kafka's newest offsets and the records at missing offsets are read too."
+)
+_EXIT_CODES = """\
+exit codes:
+  0  every rule that was checked holds
+  1  an error, or wrong usage
+  2  at least one rule failed
+"""
+_COLUMNS = "{:<18} {:<12} {:>10} {:>10}  {}"
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the arguments."""
+    parser.add_argument("table", metavar="TABLE", type=parse_table, help="DATABASE.TABLE")
+    parser.add_argument(
+        "--into",
+        metavar="PLACE",
+        default="",
+        help="a folder or s3:// URL for the report, as JSON and as a page [it is printed only]",
+    )
+    add_output(parser, "json prints the report as JSON")
+    QualitySettings.add_flags(parser)
+    TopicSettings.add_flags(parser)
+    use_answer_codes(parser, _EXIT_CODES)
+    parser.set_defaults(run=partial(_run, environ))
+
+
+def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
+    has_kafka = flags.bootstrap_servers or environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    try:
+        settings = QualitySettings.from_flags(flags, environ)
+        topics = TopicSettings.from_flags(flags, environ) if has_kafka else None
+    except SettingsError as error:
+        complain(error)
+        return 1
+    found = check_quality(settings, flags.table, topics, flags.into)
+    if flags.output == "json":
+        print(json.dumps(found.report.to_json()))
+    else:
+        show(found.report)
+        for place in found.places:
+            say(f"written to {place}")
+    return 2 if found.report.failed else 0
+
+
+def show(report: Report) -> None:
+    """Print the rules of a report."""
+    since = f"since {report.since:%Y-%m-%d}" if report.since else "the whole table"
+    say(f"{report.table}, {since}: {report.rows:,} rows")
+    say(_COLUMNS.format("RULE", "VERDICT", "FOUND", "LIMIT", "DETAIL"))
+    for each in report.rules:
+        found, limit = _number(each.found), _number(each.limit)
+        say(_COLUMNS.format(each.rule, each.state, found, limit, each.detail))
+    scanned = sum(each.scanned_bytes for each in report.queries)
+    say(f"{len(report.failed)} rules failed; {len(report.queries)} queries, {scanned:,} bytes")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.10g}"

@@ -1,0 +1,57 @@
+"""Data quality of a table, with Kafka where the operator can reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from penstock.extensions.quality.check import TableCheck
+from penstock.extensions.quality.report import Report
+from penstock.extensions.quality.settings import QualitySettings
+from penstock.extensions.quality.store import save_report
+from penstock.kafka import FoundOffsets, KafkaSettings, look_up_offsets, read_ends
+from penstock.settings import Settings, nested
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings(Settings):
+    """The brokers of the topics that a table is written from."""
+
+    kafka: KafkaSettings = nested(KafkaSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """The report of a check, and where it was written."""
+
+    report: Report
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kafka:
+    """Topics as the settings reach them."""
+
+    settings: KafkaSettings
+
+    def read_ends(self, topics: Iterable[str]) -> Mapping[tuple[str, int], int]:
+        return read_ends(self.settings, topics)
+
+    def look_up(
+        self, runs: Mapping[tuple[str, int], Sequence[range]]
+    ) -> Mapping[tuple[str, int], FoundOffsets]:
+        return look_up_offsets(self.settings, runs)
+
+
+def check_quality(
+    settings: QualitySettings, table: str, topics: TopicSettings | None, into: str = ""
+) -> StoredReport:
+    """Check a table DATABASE.TABLE, and write the report below a folder or an s3:// URL.
+
+    Raises:
+        SettingsError: a registry's URL or a backup cannot be used.
+        OperationError, SinkError, BrokerError: see `TableCheck.run` and `save_report`.
+    """
+    kafka = None if topics is None else _Kafka(topics.kafka)
+    report = TableCheck(settings, table, kafka=kafka).run()
+    return StoredReport(report, save_report(report, into) if into else ())

@@ -1,0 +1,115 @@
+"""Queries of Athena: bounded waits, retries, and errors in plain words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from penstock.attempts import Attempts
+from penstock.aws import Answer
+from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
+from penstock.extensions.quality import Athena, athena
+
+_THROTTLED = ("ThrottlingException", 400)
+_ENDED = {"Status": {"State": "SUCCEEDED"}, "Statistics": {"DataScannedInBytes": 7}}
+_PAGES = [
+    {"ResultSet": {"Rows": [{"Data": [{"VarCharValue": "n"}]}]}, "NextToken": "1"},
+    {"ResultSet": {"Rows": [{"Data": [{"VarCharValue": "5"}]}, {"Data": [{}]}]}},
+]
+
+
+class Service:
+    """Answers calls in the order of its script, by operation."""
+
+    def __init__(self, **script: list[Any]) -> None:
+        self.endpoint = "https://athena"
+        self.script = {"StartQueryExecution": [{"QueryExecutionId": "q"}], **script}
+        self.calls: list[str] = []
+
+    def send(self, operation: str, body: bytes) -> Answer:
+        self.calls.append(operation)
+        answers = self.script.get(operation, [{}])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, tuple):
+            code, status = answer
+            return Answer(status, {}, json.dumps({"__type": code, "message": "why."}).encode())
+        return Answer(200, {}, json.dumps(answer).encode())
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A function that asks a scripted service."""
+    monkeypatch.setattr(athena, "_ATTEMPTS", Attempts(1, 1, 2, sleep=lambda _: None))
+    naps: list[float] = []
+    monkeypatch.setattr("time.sleep", naps.append)
+
+    def ask(service: Service) -> Any:
+        monkeypatch.setattr(athena, "AwsClient", lambda *_: service)
+        clock = iter(range(0, 10**6, 10))
+        quick = Attempts(1, 1, 60, sleep=lambda _: None, clock=lambda: next(clock))
+        made = Athena("work", 60, SimpleNamespace(), attempts=quick)  # type: ignore[arg-type]
+        monkeypatch.setattr(made, "_waits", quick)
+        return made.ask("SELECT 1", "lake")
+
+    return ask
+
+
+def test_rows_come_by_name_from_every_page(asked: Any) -> None:
+    running = {"QueryExecution": {"Status": {"State": "RUNNING"}}}
+    service = Service(
+        GetQueryExecution=[running, _THROTTLED, OSError("reset"), {"QueryExecution": _ENDED}],
+        GetQueryResults=list(_PAGES),
+    )
+
+    answer = asked(service)
+
+    assert answer.rows == ({"n": "5"}, {"n": None})
+    assert (answer.id, answer.scanned_bytes) == ("q", 7)
+    assert "StopQueryExecution" not in service.calls
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (
+            {"State": "CANCELLED", "StateChangeReason": "x : Bytes scanned limit was exceeded"},
+            "query q would scan more than the limit of the work group work, expected less: check",
+        ),
+        (
+            {"State": "FAILED", "StateChangeReason": "TABLE_NOT_FOUND: it is not there."},
+            "query q is FAILED: TABLE_NOT_FOUND: it is not there$",
+        ),
+    ],
+)
+def test_a_query_without_a_result_says_why(asked: Any, status: Any, said: str) -> None:
+    with pytest.raises(OperationError, match=said):
+        asked(Service(GetQueryExecution=[{"QueryExecution": {"Status": status}}]))
+
+
+def test_a_query_that_does_not_end_is_stopped(asked: Any) -> None:
+    service = Service(GetQueryExecution=[{"QueryExecution": {"Status": {"State": "QUEUED"}}}])
+
+    with pytest.raises(SinkUnavailableError, match="q did not end within 60 s, so it was stopped"):
+        asked(service)
+
+    assert service.calls[-1] == "StopQueryExecution"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "said"),
+    [
+        (("AccessDeniedException", 400), SinkAccessDeniedError, "StartQueryExecution was denied"),
+        (("InvalidRequestException", 400), OperationError, "StartQueryExecution was refused: Inva"),
+        (_THROTTLED, SinkUnavailableError, "failed for 60 s: ThrottlingException: why$"),
+        (OSError("reset"), SinkUnavailableError, "failed for 60 s: no answer from https://athena"),
+    ],
+)
+def test_a_call_that_fails_says_why(asked: Any, answer: Any, kind: Any, said: str) -> None:
+    with pytest.raises(kind, match=said):
+        asked(Service(StartQueryExecution=[answer]))

@@ -1,0 +1,72 @@
+"""The columns of a catalog's table, and the fields that they hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.extensions.quality._table import Fields, list_columns
+from penstock.schemas import list_fields, list_required
+
+_PLACE = "struct<room:int,seen:array<struct<a:int,b:int>>,in:struct<x:decimal(4,2)>>"
+_TABLE = {
+    "StorageDescriptor": {
+        "Columns": [
+            {"Name": "device", "Type": "string"},
+            {"Name": "place", "Type": _PLACE},
+            {"Name": "temp", "Type": "int"},
+            {"Name": "temp_2", "Type": "double", "Comment": "field TEMP"},
+            {"Name": "gone", "Type": "int", "Parameters": {"iceberg.field.current": "false"}},
+        ]
+    },
+    "PartitionKeys": [{"Name": "day", "Type": "date"}],
+}  # fmt: skip
+
+
+def test_columns_come_with_the_inside_of_structs() -> None:
+    assert [(each.name, each.type) for each in list_columns(_TABLE)] == [
+        ("device", "string"),
+        ("place", _PLACE),
+        ("place.room", "int"),
+        ("place.seen", "array<struct<a:int,b:int>>"),
+        ("place.in", "struct<x:decimal(4,2)>"),
+        ("place.in.x", "decimal(4,2)"),
+        ("temp", "int"),
+        ("temp_2", "double"),
+        ("day", "date"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "column"),
+    [
+        (("device",), "device"),
+        (("Temp",), "temp"),
+        (("TEMP",), "temp_2"),
+        (("Place", "Room"), "place.room"),
+        (("place", "seen", "a"), None),
+        (("gone",), None),
+    ],
+)
+def test_a_field_has_its_column(path: tuple[str, ...], column: str | None) -> None:
+    found = Fields(list_columns(_TABLE)).find(path)
+
+    assert (found and found.name) == column
+
+
+def test_a_schema_requires_fields_that_are_no_union_with_null() -> None:
+    inner = {"type": "record", "name": "I", "fields": [{"name": "x", "type": "int"}]}
+    schema = {
+        "type": "record",
+        "name": "R",
+        "fields": [
+            {"name": "a", "type": "string"},
+            {"name": "b", "type": ["null", "string"]},
+            {"name": "c", "type": ["null", inner]},
+            {"name": "d", "type": "null"},
+            {"name": "e", "type": {"type": "array", "items": "I"}},
+            {"name": "f", "type": ["int", "string"]},
+        ],
+    }
+
+    assert list_required(schema) == (("a",), ("c", "x"), ("e",), ("f",))
+    assert list_fields(schema) == frozenset("abcdef")
