@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from penstock.packages import explain_missing_packages
 
 with explain_missing_packages():
+    from penstock.extensions.staging.spark import read_stage_job, start_staging
     from penstock.kafka import TopicIds
-    from penstock.spark import await_end, read_stage_job, start_staging
+    from penstock.spark import await_end
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -18,12 +18,13 @@ from jobs.sales.settings import ProduceSettings, StreamSettings
 from penstock.consuming import ConsumerSettings
 from penstock.extensions.drift import SyncSettings, TableSettings
 from penstock.extensions.quality import QualitySettings, ScheduleSettings
+from penstock.extensions.staging import RetrySettings
+from penstock.extensions.staging.spark import StageSettings
 from penstock.kafka import KafkaSettings
 from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.sinks import FunctionLeaseSettings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
-from penstock.staging import RetrySettings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 

@@ -3,7 +3,7 @@ locals {
   _plans = {
     for name, job in var.spark == null ? {} : var.jobs : name => jsondecode(file(job.staging.plan)) if job.staging != null
   }
-  # By job and table. The second names are those of older programs, which become names as penstock.staging.configuration makes them.
+  # By job and table. The second names are those of older programs, which become names as penstock.extensions.staging.configuration makes them.
   _named = {
     for name, plan in local._plans : name => {
       for table in plan.tables : try(table.name, replace(lower(table.target_table_name), "/[^a-z0-9_]/", "_")) => table

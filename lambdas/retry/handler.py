@@ -11,6 +11,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from penstock.extensions.staging import Retries, RetrySettings
 from penstock.sinks import (
     FunctionLease,
     FunctionLeaseSettings,
@@ -18,7 +19,6 @@ from penstock.sinks import (
     ParkedRecords,
     Selection,
 )
-from penstock.staging import Retries, RetrySettings
 
 # For what a run does after its last rows: the notice, and the marks of what it parked.
 _RESERVE_MS = 30_000

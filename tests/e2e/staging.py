@@ -17,9 +17,9 @@ from unittest.mock import patch
 
 from demo.accounts import REGION
 from demo.rows import read_table
+from penstock.extensions.staging import JoinTables, Role, load_plan
 from penstock.records import FailedRecord, Record, Source, make_row
 from penstock.sinks import DynamoDbClient, UpsertWriter
-from penstock.staging import JoinTables, Role, load_plan
 from tests.e2e.accounts import CONSUMER, Root
 from tests.fixtures.functions import wait_until
 

@@ -11,8 +11,9 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
+from penstock.extensions.staging.spark import StageSettings
 from penstock.settings import describe_settings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
 from penstock.spark.session import session_settings
 from tests.infra.plans import ROOT
 from tools.hcl import read_file

@@ -14,7 +14,7 @@ import pytest
 
 from penstock.sinks import ParkedRecords, UpsertWriter
 from tests.stubs.leases import HeldByAnother
-from tests.unit.staging.joining import DELAY_SECONDS, PLAN, World, open_tables
+from tests.unit.extensions.staging.joining import DELAY_SECONDS, PLAN, World, open_tables
 
 _ROOT = Path(__file__).parents[2]
 _TRIP = {"buyer": "c1", "order": "o1", "line": 2}

@@ -11,6 +11,9 @@ from pathlib import Path
 import boto3
 import pytest
 
+from penstock.extensions.staging import StagedTable, StagingPlan, StagingSink
+from penstock.extensions.staging.spark import StageSettings, start_staging
+from penstock.extensions.staging.spark.settings import match_topics
 from penstock.framing import encode_glue_frame
 from penstock.kafka import Message, Security, open_producer
 from penstock.records import (
@@ -22,16 +25,13 @@ from penstock.records import (
 )
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import Compatibility
-from penstock.spark import StageSettings, start_staging
 from penstock.spark.query.source import open_stream
-from penstock.spark.query.stage_settings import match_topics
 from penstock.spark.query.stream import StreamQuery
 from penstock.spark.settings.consume import ReadSettings, StartingOffsets
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.base import Sink
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
-from penstock.staging import StagedTable, StagingPlan, StagingSink
 from penstock.tables import BatchId
 from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.spark.batches import open_batches

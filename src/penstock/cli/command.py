@@ -17,7 +17,6 @@ from penstock.cli import (
     _registry,
     _rejected,
     _schema,
-    _staging,
     _submit,
 )
 from penstock.cli.commands import Command, add_command, load_commands
@@ -32,7 +31,6 @@ _COMMANDS: Final[Mapping[str, Command]] = {
     "registry": _registry,
     "rejected": _rejected,
     "schema": _schema,
-    "staging": _staging,
     "submit": _submit,
 }
 _EXIT_CODES = """\

@@ -43,7 +43,6 @@ from penstock.operations.schemas import (
     read_versions,
     register_schema,
 )
-from penstock.operations.staging import PlannedTable, check_staging
 from penstock.operations.steps import JobStep
 from penstock.operations.stored_settings import read_stored_settings
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
@@ -62,7 +61,6 @@ __all__ = [
     "JobRun",
     "JobStep",
     "ListedEvent",
-    "PlannedTable",
     "ProduceSettings",
     "ProducedEvent",
     "ReadRecord",
@@ -73,7 +71,6 @@ __all__ = [
     "RestoredVersion",
     "WrittenContract",
     "check_candidate",
-    "check_staging",
     "compare_versions",
     "copy_registry",
     "export_schemas",

@@ -6,15 +6,13 @@ from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.replay import run_replay
 from penstock.spark.query.settings import ConsumeSettings, ReplaySettings
-from penstock.spark.query.stage_settings import StageSettings
-from penstock.spark.query.staging import start_staging
 from penstock.spark.query.stateful import (
     KnownVersions,
     StatefulQuery,
     ignore_future,
     select_columns,
 )
-from penstock.spark.session import build_session, read_job, read_stage_job
+from penstock.spark.session import build_session, read_job
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.spark.state.topic_watch import await_end
 from penstock.tables import BatchId
@@ -30,7 +28,6 @@ __all__ = [
     "Sink",
     "SinkContext",
     "SinkKind",
-    "StageSettings",
     "StatefulQuery",
     "await_end",
     "build_session",
@@ -39,9 +36,7 @@ __all__ = [
     "ignore_future",
     "maintain_table",
     "read_job",
-    "read_stage_job",
     "run_replay",
     "select_columns",
     "start_consuming",
-    "start_staging",
 ]

@@ -15,9 +15,7 @@ from penstock.errors import SettingsError
 from penstock.settings import Settings
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.lake.iceberg import catalog_settings
-from penstock.spark.query.stage_settings import StageSettings, read_stage_settings
 from penstock.spark.settings.consume import read_settings, read_text
-from penstock.staging import StagingPlan
 
 # Where PySpark looks up by package: the class that it asks a dozen times about each error of Java.
 _LOOKED_UP: Final = ("py4j", "reflection", "TypeUtil")
@@ -89,21 +87,6 @@ def read_job(
     check_session(spark)
     words = sys.argv[1:] if argv is None else argv
     return spark, read_settings(kind, words, os.environ, partial(read_text, spark))
-
-
-def read_stage_job(
-    name: str, argv: Sequence[str] | None
-) -> tuple[SparkSession, StageSettings, StagingPlan]:
-    """Start Spark for a staging job, and read its settings and its plan.
-
-    Raises:
-        SettingsError: settings or the configuration file are invalid; the error lists every
-            problem.
-    """
-    spark = build_session(name)
-    check_session(spark)
-    words = sys.argv[1:] if argv is None else argv
-    return spark, *read_stage_settings(words, os.environ, partial(read_text, spark))
 
 
 def check_session(spark: SparkSession) -> None:

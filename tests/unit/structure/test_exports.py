@@ -17,9 +17,13 @@ _USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench")
 _FOR_USERS = {"find_problems"}
 _PACKAGES = sorted(
     ".".join(path.parent.relative_to(_SOURCE).parts)
-    for pattern in ("penstock/*/__init__.py", "penstock/extensions/*/__init__.py")
+    for pattern in (
+        "penstock/*/__init__.py",
+        "penstock/extensions/*/__init__.py",
+        "penstock/extensions/*/spark/__init__.py",
+    )
     for path in _SOURCE.glob(pattern)
-    if path.parent.name not in {"spark", "extensions"}
+    if path.parent.relative_to(_SOURCE / "penstock").as_posix() not in {"spark", "extensions"}
 )
 
 
@@ -78,7 +82,9 @@ def _imported_elsewhere() -> dict[str, set[str]]:
 
 def _package_of(module: str) -> str:
     parts = module.split(".")
-    return ".".join(parts[: 3 if parts[1:2] == ["extensions"] else 2])
+    if parts[1] == "extensions":  # the part of an extension that needs Spark has its own exports
+        return ".".join(parts[: 4 if parts[3:4] == ["spark"] else 3])
+    return ".".join(parts[:2])
 
 
 @pytest.mark.parametrize("package", _PACKAGES)

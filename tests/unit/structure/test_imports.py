@@ -33,10 +33,8 @@ MAY_IMPORT = {
     "tables": _VALUES | {"attempts", "aws", "credentials"},
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
-    "staging": _EDGES | {"registry", "kafka", "sinks"},
-    "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "staging", "tables"},
-    "operations": _EDGES
-    | {"registry", "kafka", "sinks", "consuming", "producing", "staging", "tables"},
+    "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
+    "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing", "tables"},
     "cli": {"errors", "settings", "registry", "sinks", "operations"},
     "extensions": _EDGES
     | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
@@ -59,7 +57,7 @@ _WINGS_MAY_IMPORT = {
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {
-    "pyspark": {"spark"},
+    "pyspark": {"spark", "extensions"},
     "kafka": {"kafka"},
     "boto3": set(),
     "urllib3": {"registry"},
@@ -69,7 +67,6 @@ _KEPT_TO = {
         "registry",
         "kafka",
         "sinks",
-        "staging",
         "producing",
         "extensions",
         "operations",

@@ -9,9 +9,7 @@ from itertools import count
 from typing import Any
 
 from penstock.errors import Failure
-from penstock.records import FailedRecord, Mode, Record, RowShape, Source, make_deletion, make_row
-from penstock.sinks import ParkedRecords, UnjoinedTable, UpsertWriter
-from penstock.staging import (
+from penstock.extensions.staging import (
     Dependency,
     JoinCounts,
     Joiner,
@@ -22,6 +20,8 @@ from penstock.staging import (
     StagingPlan,
     WaitingTable,
 )
+from penstock.records import FailedRecord, Mode, Record, RowShape, Source, make_deletion, make_row
+from penstock.sinks import ParkedRecords, UnjoinedTable, UpsertWriter
 from tests.stubs.dynamodb_tables import DynamoDbTables
 
 DELAY_SECONDS = 60

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.cli import main
 
-_ROOT = Path(__file__).parents[3]
+_ROOT = Path(__file__).parents[4]
 _EXAMPLE = "examples/staging.json"
 
 

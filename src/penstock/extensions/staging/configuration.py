@@ -18,13 +18,9 @@ from botocore.config import Config
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SettingsError
-from penstock.kafka import KafkaSettings
-from penstock.records import DeletedWhen, KeyFormat, Mode, Projection, RowShape, Tombstone
-from penstock.registry import load_registries
-from penstock.settings import describe_settings, parse_moment
-from penstock.staging._format import ALIASES, FILE, TABLE_ALIASES
-from penstock.staging._json_schema import find_faults
-from penstock.staging.plan import (
+from penstock.extensions.staging._format import ALIASES, FILE, TABLE_ALIASES
+from penstock.extensions.staging._json_schema import find_faults
+from penstock.extensions.staging.plan import (
     Dependency,
     Role,
     StagedTable,
@@ -32,6 +28,10 @@ from penstock.staging.plan import (
     StagingSink,
     find_problems,
 )
+from penstock.kafka import KafkaSettings
+from penstock.records import DeletedWhen, KeyFormat, Mode, Projection, RowShape, Tombstone
+from penstock.registry import load_registries
+from penstock.settings import describe_settings, parse_moment
 
 # The JSON Schema of the file.
 FORMAT: Final = FILE

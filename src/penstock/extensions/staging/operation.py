@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.staging import Role, StagedTable, load_configuration
+from penstock.extensions.staging.configuration import load_configuration
+from penstock.extensions.staging.plan import Role, StagedTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.extensions.staging import JoinEvent
 from penstock.sinks import Selection
-from penstock.staging import JoinEvent
-from tests.unit.staging.joining import PLAN, World, open_tables
+from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}
 _CUSTOMER = {"customer": "c1"}

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.records import DeletedWhen, KeyFormat, Projection, Tombstone
-from penstock.staging import (
+from penstock.extensions.staging import (
     FORMAT,
     Dependency,
     Role,
@@ -19,7 +18,8 @@ from penstock.staging import (
     load_plan,
     read_configuration,
 )
-from penstock.staging._json_schema import find_faults
+from penstock.extensions.staging._json_schema import find_faults
+from penstock.records import DeletedWhen, KeyFormat, Projection, Tombstone
 
 _SECRET = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:kafka"
 _CUSTOMERS: dict[str, Any] = {
@@ -256,6 +256,6 @@ def test_the_tables_are_read_without_the_secrets_of_the_brokers(tmp_path: Path) 
 
 
 def test_the_published_format_is_the_readers() -> None:
-    published = Path(__file__).parents[3] / "docs/staging.schema.json"
+    published = Path(__file__).parents[4] / "docs/staging.schema.json"
 
     assert json.loads(published.read_text()) == FORMAT

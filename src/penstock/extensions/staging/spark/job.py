@@ -11,17 +11,23 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.consuming import ErrorSink
+from penstock.extensions.staging.plan import (
+    STAGING_TIME,
+    Role,
+    StagedTable,
+    StagingPlan,
+    StagingSink,
+)
+from penstock.extensions.staging.spark.join_step import JoinStep
+from penstock.extensions.staging.spark.settings import StageSettings
 from penstock.registry import Registries
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query.api import start_job
-from penstock.spark.query.joining import JoinStep
 from penstock.spark.query.source import find_partitions, open_stream
-from penstock.spark.query.stage_settings import StageSettings
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.sinks.base import SinkContext
 from penstock.spark.sinks.table import Route, Table
-from penstock.staging import STAGING_TIME, Role, StagedTable, StagingPlan, StagingSink
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from penstock.extensions.staging.configuration import load_plan
+from penstock.extensions.staging.join import Joiner
+from penstock.extensions.staging.plan import StagingPlan
+from penstock.extensions.staging.waiting import WaitingTable
 from penstock.settings import Settings, parse_count, setting
 from penstock.sinks import DynamoDbClient, ObjectStore, UnjoinedTable
-from penstock.staging.configuration import load_plan
-from penstock.staging.join import Joiner
-from penstock.staging.plan import StagingPlan
-from penstock.staging.waiting import WaitingTable
 
 RETRY_SECONDS = 300
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from penstock.staging.configuration import (
+from penstock.extensions.staging.configuration import (
     FORMAT,
     Configuration,
     load_configuration,
     load_plan,
     read_configuration,
 )
-from penstock.staging.join import JoinCounts, Joiner, JoinEvent, Key, Verdict, read_name, write_name
-from penstock.staging.plan import (
-    STAGING_TIME,
+from penstock.extensions.staging.join import (
+    JoinCounts,
+    Joiner,
+    JoinEvent,
+    Key,
+    Verdict,
+    read_name,
+    write_name,
+)
+from penstock.extensions.staging.plan import (
     Dependency,
     Role,
     StagedTable,
@@ -19,14 +26,12 @@ from penstock.staging.plan import (
     StagingSink,
     find_problems,
 )
-from penstock.staging.retry import Retries, RetryCounts
-from penstock.staging.settings import RETRY_SECONDS, JoinTables, RetrySettings
-from penstock.staging.waiting import Waiter, WaitingTable
+from penstock.extensions.staging.retry import Retries, RetryCounts
+from penstock.extensions.staging.settings import JoinTables, RetrySettings
+from penstock.extensions.staging.waiting import Waiter, WaitingTable
 
 __all__ = [
     "FORMAT",
-    "RETRY_SECONDS",
-    "STAGING_TIME",
     "Configuration",
     "Dependency",
     "JoinCounts",

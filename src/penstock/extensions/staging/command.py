@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 
-from penstock.cli.arguments import add_output
-from penstock.cli.terminal import say
-from penstock.operations import PlannedTable, check_staging
+from penstock.cli import add_output, say
+from penstock.extensions.staging.operation import PlannedTable, check_staging
 
 HELP = "Check the configuration of a staging job."
 _CHECK = (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
+from penstock.extensions.staging import Dependency, Role, StagedTable, StagingPlan, StagingSink
 from penstock.records import DeletedWhen, Mode, Projection, RowShape, Tombstone
-from penstock.staging import Dependency, Role, StagedTable, StagingPlan, StagingSink
 
 
 def _shape(*key: str, **more: Any) -> RowShape:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.records import find_record_id
-from tests.unit.staging.joining import PLAN, MemoryStore, World, open_tables
-from tests.unit.staging.mortal import Killed, Mortal
+from tests.unit.extensions.staging.joining import PLAN, MemoryStore, World, open_tables
+from tests.unit.extensions.staging.mortal import Killed, Mortal
 
 _Records = list[tuple[Any, int]]
 _Final = dict[str, tuple[str, bool]]  # by key: the source of the row, and whether it is deleted

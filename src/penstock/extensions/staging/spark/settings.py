@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from pyspark.sql import SparkSession
+
 from penstock.errors import SettingsError
+from penstock.extensions.staging.configuration import read_configuration
+from penstock.extensions.staging.plan import StagedTable, StagingPlan, StagingSink
+from penstock.extensions.staging.settings import RETRY_SECONDS, JoinTables
 from penstock.settings import describe_settings, parse_count, parse_positive, setting
-from penstock.spark.settings.consume import StreamSettings, contract_environ, name_service
+from penstock.spark.session import build_session, check_session
+from penstock.spark.settings.consume import (
+    StreamSettings,
+    contract_environ,
+    name_service,
+    read_text,
+)
 from penstock.spark.sinks.base import KindSettings
 from penstock.spark.sinks.dynamodb import DynamoDbSettings
 from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
-from penstock.staging import (
-    RETRY_SECONDS,
-    JoinTables,
-    StagedTable,
-    StagingPlan,
-    StagingSink,
-    read_configuration,
-)
 
 _TABLE: Final = "{table}"
 
@@ -111,6 +117,21 @@ class StageSettings(StreamSettings):
             self.parked_bucket,
             self.retry_seconds,
         )
+
+
+def read_stage_job(
+    name: str, argv: Sequence[str] | None
+) -> tuple[SparkSession, StageSettings, StagingPlan]:
+    """Start Spark for a staging job, and read its settings and its plan.
+
+    Raises:
+        SettingsError: settings or the configuration file are invalid; the error lists every
+            problem.
+    """
+    spark = build_session(name)
+    check_session(spark)
+    words = sys.argv[1:] if argv is None else argv
+    return spark, *read_stage_settings(words, os.environ, partial(read_text, spark))
 
 
 def read_stage_settings(

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from penstock.errors import Reason, SinkRefusedError
+from penstock.extensions.staging import JoinCounts, JoinEvent, StagingPlan, read_name, write_name
 from penstock.records import KeyFormat
-from penstock.staging import JoinCounts, JoinEvent, StagingPlan, read_name, write_name
 from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall, Table
-from tests.unit.staging.joining import PLAN, World, open_tables
+from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
 _CUSTOMER = {"customer": "c1", "name": "Ada"}

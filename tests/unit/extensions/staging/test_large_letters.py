@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from penstock.extensions.staging import Dependency, JoinEvent, Role, StagedTable, StagingPlan
 from penstock.records import Mode, Record, RowShape, Source, make_row
 from penstock.sinks import UpsertWriter
-from penstock.staging import Dependency, JoinEvent, Role, StagedTable, StagingPlan
 from tests.stubs.dynamodb_tables import MAX_ITEM_BYTES, size
-from tests.unit.staging.joining import World, open_tables
+from tests.unit.extensions.staging.joining import World, open_tables
 
 _LONG = "/" * 2_047  # in a name of two parts, each is three characters
 _SHORT = "/" * 1_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.staging.joining import PLAN, MemoryStore, World, open_tables
-from tests.unit.staging.mortal import Killed, Mortal
+from tests.unit.extensions.staging.joining import PLAN, MemoryStore, World, open_tables
+from tests.unit.extensions.staging.mortal import Killed, Mortal
 
 _DELAYS = (60, 120, 240)
 

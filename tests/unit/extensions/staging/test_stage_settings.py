@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.spark import StageSettings
-from penstock.spark.query.stage_settings import match_topics, read_stage_settings
-from penstock.staging import StagingPlan
+from penstock.extensions.staging import StagingPlan
+from penstock.extensions.staging.spark import StageSettings
+from penstock.extensions.staging.spark.settings import match_topics, read_stage_settings
 
 _ORDERS = {"name": "orders", "topics": ["cdc.ORDERS"], "key": "id", "sinks": ["dynamodb", "lake"]}
 _OTHERS = {"name": "others", "topic_pattern": r"app-\d+", "key": "id"}

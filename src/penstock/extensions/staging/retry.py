@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Final
 
 from penstock.errors import Failure, Reason, UnroutableError
+from penstock.extensions.staging.join import Joiner, Key, Verdict, read_name
 from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
-from penstock.staging.join import Joiner, Key, Verdict, read_name
 
 _MOST_PARKED: Final = 1_000  # records of one notice; their dead letters are marked after it
 

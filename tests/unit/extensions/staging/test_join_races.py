@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.staging.joining import PLAN, MemoryStore, World, open_tables
+from tests.unit.extensions.staging.joining import PLAN, MemoryStore, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 1}
 _CUSTOMER = {"customer": "c1"}

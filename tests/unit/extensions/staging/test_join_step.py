@@ -7,9 +7,9 @@ import json
 import pytest
 
 from penstock.errors import Reason
-from penstock.spark.query.joining import JoinStep
-from penstock.staging import Joiner, JoinTables, StagingPlan
-from tests.unit.staging.joining import PLAN, World, open_tables
+from penstock.extensions.staging import Joiner, JoinTables, StagingPlan
+from penstock.extensions.staging.spark.join_step import JoinStep
+from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
 
 def test_drivers_that_are_joined_released_and_delayed_are_metrics(

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from penstock.consuming import WrittenRow
 from penstock.errors import Reason
+from penstock.extensions.staging import JoinCounts, Joiner, JoinEvent, JoinTables, Role, StagingPlan
 from penstock.records import DELETED
-from penstock.staging import JoinCounts, Joiner, JoinEvent, JoinTables, Role, StagingPlan
 
 _METRICS: Final = {
     JoinEvent.JOINED: "RecordsJoined",

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.extensions.staging import Role, StagingPlan
 from penstock.sinks import Selection
-from penstock.staging import Role, StagingPlan
-from tests.unit.staging.joining import PLAN, World, open_tables
+from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}
 _CUSTOMER = {"customer": "c1"}

@@ -18,6 +18,8 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from penstock.errors import Failure, Reason, UnroutableError
+from penstock.extensions.staging.plan import StagedTable, StagingPlan
+from penstock.extensions.staging.waiting import Waiter, WaitingTable, shorten_name
 from penstock.records import (
     ADDED,
     DELETED,
@@ -38,8 +40,6 @@ from penstock.sinks import (
     UpsertWriter,
     read_rows,
 )
-from penstock.staging.plan import StagedTable, StagingPlan
-from penstock.staging.waiting import Waiter, WaitingTable, shorten_name
 
 _MOST_NAMES: Final = 32  # of missing rows in a dead letter: 64 KB, see `ErrorTable`
 _OWN: Final = frozenset({ORDER, DELETED, *ADDED})  # attributes that a dependency leaves at home
