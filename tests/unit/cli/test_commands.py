@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from examples import own_command
 from penstock.cli import commands, main
 
 
@@ -51,3 +52,26 @@ def test_a_command_that_cannot_be_loaded_says_so_and_stops_no_other(
     said = capsys.readouterr()
     assert said.err == "penstock: broken cannot be loaded: No module named 'absent'\n"
     assert said.out == "hello you\n"
+
+
+def test_the_example_runs_as_an_installed_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point = EntryPoint("newest", own_command.__name__, "penstock.commands")
+    monkeypatch.setattr(commands, "entry_points", lambda group: EntryPoints([point]))
+    monkeypatch.setattr(own_command, "list_schemas", lambda url: ["pump", "valve"])
+    numbers = {"pump": [1, 2], "valve": [1]}
+    monkeypatch.setattr(
+        own_command,
+        "read_versions",
+        lambda url, name: SimpleNamespace(
+            versions=[SimpleNamespace(number=number) for number in numbers[name]]
+        ),
+    )
+
+    assert main(["newest"], {"PENSTOCK_REGISTRY": "glue://plant"}) == 0
+    assert main(["newest", "--registry", "glue://plant", "--output", "json"], {}) == 0
+    assert main(["newest"], {}) == 2
+    said = capsys.readouterr()
+    assert said.out == 'pump 2\nvalve 1\n{"pump": 2, "valve": 1}\n'
+    assert "--registry is missing" in said.err
