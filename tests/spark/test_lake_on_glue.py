@@ -166,7 +166,7 @@ def test_members_of_a_union_are_the_same_for_spark_sync_quality_and_athena(
     glue_spark, database, athena, monkeypatch
 ):
     session = make_session("111111111111")
-    monkeypatch.setattr("penstock.tables._clients.load_session", lambda: session)
+    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
     table = f"{database}.t"
     names = [["one", "string"], ["plain", "one", "other", "string"]]
     versions = [

@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 from pyiceberg.types import NestedField, StringType, StructType
 
 from penstock.errors import SchemaConflictError
+from penstock.extensions.drift import TableTarget, sync_tables
 from penstock.schemas import Schema, decode, merge_schemas
 from penstock.tables import (
     Array,
     Column,
     Struct,
-    TableTarget,
     compare_columns,
     merge_columns,
     name_member,
     read_event,
-    sync_tables,
 )
 from tests.fixtures.lakes import Lake, lake
 from tests.stubs.unions import (
