@@ -1,4 +1,4 @@
-"""EventBridge Scheduler: schedules that invoke Lambda functions when they are due."""
+"""EventBridge Scheduler: schedules that invoke functions and call operations when they are due."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """One occurrence of a schedule on its way to the target, with its retries and its dead letter.
 
 Every call is made with the credentials of the schedule's role, so that the role's policies decide.
-Lambda takes the event and invokes the function later: a failing function is Lambda's to repeat.
+Lambda takes the event and invokes the function later: a failing function is Lambda's to repeat. A
+universal target is settled by the answer of its operation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from localcloud.cloud import Cloud
 from localcloud.destinations import queue_url
@@ -24,6 +25,7 @@ from localcloud.identity.credentials import credentials_for_role
 from localcloud.metrics import Metric
 from localcloud.services.scheduler.model import Schedule
 from localcloud.services.scheduler.requests import trusts_scheduler
+from localcloud.services.scheduler.universal import find_universal_target
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = (1.0, 60.0)  # the first pause and the longest: AWS does not say how long they are
@@ -66,6 +68,8 @@ class Delivery:
                 error.response["Error"]["Message"],
                 may_pass=code in _THROTTLES or status >= _SERVER_ERROR,
             )
+        except (ValueError, ParamValidationError) as error:
+            self._fail("ValidationException", str(error), may_pass=False)
         except BotoCoreError as error:
             self._fail("AWS.Scheduler.InternalServerError", str(error), may_pass=True)
         except (PermissionError, UndecidablePolicyError) as error:
@@ -84,11 +88,18 @@ class Delivery:
         if not trusts_scheduler(self.schedule.place, group, role):
             raise PermissionError(f"{role} does not let EventBridge Scheduler assume it")
         target = self.schedule.target["Arn"]
-        client = self._open_client("lambda", target)
-        client.invoke(FunctionName=target, InvocationType="Event", Payload=self._input())
+        universal = find_universal_target(target)
+        if universal:
+            client = self._open_client(universal.service)
+            getattr(client, universal.method)(**universal.read_params(self._input()))
+        else:
+            client = self._open_client("lambda", target)
+            client.invoke(FunctionName=target, InvocationType="Event", Payload=self._input())
 
-    def _open_client(self, service: str, arn: str) -> Any:
-        role, region = self.schedule.target["RoleArn"], arn.split(":")[3]
+    def _open_client(self, service: str, arn: str = "") -> Any:
+        """Return a client that calls as the role, in the region of the ARN or of the schedule."""
+        role = self.schedule.target["RoleArn"]
+        region = arn.split(":")[3] if arn else self.schedule.place.region
         key = credentials_for_role(self.cloud, role, self.execution_id)
         return key.open_client(service, region, self.cloud.endpoint, _ONCE)
 

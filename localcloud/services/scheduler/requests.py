@@ -14,6 +14,7 @@ from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import role_account
 from localcloud.services.scheduler.expressions import Expression, read_expression
 from localcloud.services.scheduler.model import DEFAULT_GROUP, Place
+from localcloud.services.scheduler.universal import find_universal_target
 
 INVALID = "ValidationException"
 SERVICE = "scheduler.amazonaws.com"
@@ -94,16 +95,29 @@ def _check_window(window: dict[str, Any]) -> None:
 
 def _read_target(call: Call, settings: dict[str, Any]) -> dict[str, Any]:
     target: dict[str, Any] = settings["Target"]
+    _check_input(target.get("Input"))
+    universal = _check_universal(target)
     parts = target["Arn"].split(":")
-    if parts[2:3] != ["lambda"] or parts[5:6] != ["function"] or target.keys() - _TARGET:
+    function = parts[2:3] == ["lambda"] and parts[5:6] == ["function"]
+    if not (universal or function) or target.keys() - _TARGET:
         raise AwsError(
             INVALID,
-            "localcloud's schedules invoke Lambda functions, by the ARN of the function; found the "
-            f"target {target['Arn']} with {', '.join(sorted(target))}",
+            "localcloud's schedules invoke Lambda functions, by the ARN of the function, and "
+            f"universal targets; found the target {target['Arn']} with {', '.join(sorted(target))}",
         )
-    _check_input(target.get("Input"))
     _check_role(call, settings["GroupName"], target["RoleArn"])
     return target | {"RetryPolicy": _RETRY_POLICY | target.get("RetryPolicy", {})}
+
+
+def _check_universal(target: dict[str, Any]) -> bool:
+    """Return whether a target is a universal one; raise AwsError for one that cannot be called."""
+    try:
+        found = find_universal_target(target["Arn"])
+        if found:
+            found.read_params(target.get("Input", "{}"))
+    except ValueError as error:
+        raise AwsError(INVALID, str(error)) from error
+    return found is not None
 
 
 def _check_input(text: str | None) -> None:
