@@ -1,15 +1,17 @@
-"""The maintenance job: compacts a lake table, expires snapshots and removes orphan files.
+"""The maintenance job: compacts lake tables, expires snapshots and removes orphan files.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/maintain_lake.py \\
         --lake-table DATABASE.TABLE
 
-It may run while other jobs write to the table, and prints its result as one line of JSON.
+It may run while other jobs write to the tables, which are maintained one after the other, and
+prints the result of each as one line of JSON. A table that fails does not stop the next one.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -20,10 +22,21 @@ with explain_missing_packages():
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Maintain one table."""
+    """Maintain the tables.
+
+    Raises:
+        SystemExit: at least one of them failed.
+    """
     settings = MaintainSettings.from_args(sys.argv[1:] if argv is None else argv)
-    done = maintain_table(build_session("maintain-lake"), settings)
-    print(json.dumps(asdict(done)))
+    spark, failed = build_session("maintain-lake"), []
+    for one in settings.by_table():
+        try:
+            print(json.dumps(asdict(maintain_table(spark, one))), flush=True)
+        except Exception:  # whatever Spark, Iceberg or S3 refuse
+            traceback.print_exc()
+            failed.append(one.lake_table)
+    if failed:
+        sys.exit(f"maintenance failed for {', '.join(failed)}; the errors are above")
 
 
 if __name__ == "__main__":

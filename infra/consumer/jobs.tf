@@ -28,11 +28,13 @@ locals {
       reads   = job.reads
       replay  = name == "consume" ? "replay" : "replay-${name}"
       # With routes each schema has a table of its own; a schema without a route is a dead letter.
-      routes  = { for schema, table in job.writes : schema => table if schema != local._any_schema }
-      table   = lookup(job.writes, local._any_schema, "{table}")
-      tables  = sort(try([for table, made in local.staged[name] : table if made.dynamodb], local._own_tables[name]))
-      trigger = job.trigger
-      workers = job.workers
+      routes = { for schema, table in job.writes : schema => table if schema != local._any_schema }
+      # By program, or by command for sales.
+      schedules = job.schedules
+      table     = lookup(job.writes, local._any_schema, "{table}")
+      tables    = sort(try([for table, made in local.staged[name] : table if made.dynamodb], local._own_tables[name]))
+      trigger   = job.trigger
+      workers   = job.workers
     } if job.sales == null
   }
   lake_tables = sort(flatten(values(local.jobs)[*].lake))

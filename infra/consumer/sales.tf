@@ -7,11 +7,12 @@ locals {
   sales = {
     for name, job in var.spark == null ? {} : var.jobs : name => merge(job.sales, {
       # Files, results and checkpoints.
-      folder  = "sales/${name}"
-      path    = "/${local.prefix}/${name}"
-      reads   = coalesce(job.reads, var.contract.topics)
-      trigger = job.trigger
-      workers = try(job.workers["sales"], null)
+      folder    = "sales/${name}"
+      path      = "/${local.prefix}/${name}"
+      reads     = coalesce(job.reads, var.contract.topics)
+      schedules = job.schedules
+      trigger   = job.trigger
+      workers   = try(job.workers["sales"], null)
     }) if job.sales != null
   }
 
@@ -40,6 +41,7 @@ locals {
         )
         program   = "sales"
         role      = name
+        schedule  = lookup(job.schedules, command, null)
         streaming = contains(local.sales_commands.streams, command) && job.trigger != "available-now"
         workers   = job.workers
       }

@@ -60,6 +60,7 @@ locals {
           )
           program   = job.program
           role      = name
+          schedule  = lookup(job.schedules, job.kind, null)
           streaming = job.trigger != "available-now"
           workers   = try(job.workers[job.kind], null)
         }
@@ -77,6 +78,7 @@ locals {
           )
           program   = "replay"
           role      = "${name}-replay"
+          schedule  = lookup(job.schedules, "replay", null)
           streaming = false
           workers   = try(job.workers["replay"], null)
         }
@@ -86,9 +88,21 @@ locals {
           arguments = concat(["--lake-table", "${module.lake.database.name}.${table}"], local._free_words[name].maintain_lake)
           program   = "maintain_lake"
           role      = "${name}-maintain"
+          schedule  = null
           streaming = false
           workers   = try(job.workers["maintain_lake"], null)
         }
+      },
+      # One run for all its tables, one after the other, in place of as many runs at once.
+      {
+        for expression in compact([lookup(job.schedules, "maintain_lake", null)]) : "${name}-maintain" => {
+          arguments = concat(["--lake-table", join(",", [for table in job.lake : "${module.lake.database.name}.${table}"])], local._free_words[name].maintain_lake)
+          program   = "maintain_lake"
+          role      = "${name}-maintain"
+          schedule  = expression
+          streaming = false
+          workers   = try(job.workers["maintain_lake"], null)
+        } if length(job.lake) > 0
       },
     ]
   ])...)

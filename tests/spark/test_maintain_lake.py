@@ -16,13 +16,19 @@ from tests.spark.lakes import make_rows, part
 
 
 @pytest.fixture
-def maintain(spark, reader, monkeypatch, capsys):
-    """Run the job on the table and read the line that it prints."""
+def job(spark, monkeypatch):
+    """The job, in the session of the tests."""
     monkeypatch.setattr(maintain_lake, "build_session", lambda name: spark)
+    return maintain_lake.main
+
+
+@pytest.fixture
+def maintain(job, reader, capsys):
+    """Run the job on the table and read the line that it prints."""
 
     def run(*flags):
         capsys.readouterr()
-        maintain_lake.main(["--lake-table", reader.name.removeprefix("lake."), *flags])
+        job(["--lake-table", reader.name.removeprefix("lake."), *flags])
         (line,) = capsys.readouterr().out.splitlines()
         return json.loads(line)
 
@@ -47,6 +53,25 @@ def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     reader.again().write(make_rows(spark, "n int", (4,), first=4), part(4, 0))
     reader.again().write(make_rows(spark, "n int", (5,), first=5), part(5, 0))
     assert reader.query("SELECT n FROM t ORDER BY n") == [(n,) for n in range(6)]
+
+
+def test_a_table_that_fails_does_not_keep_the_next_one_from_its_maintenance(
+    spark, reader, job, capsys
+):
+    for number in range(5):
+        rows = make_rows(spark, "n int", (number,), first=number).coalesce(1)
+        reader.lake.write(rows, part(number, 0))
+    there = reader.name.removeprefix("lake.")
+    missing = f"{there}_that_is_not_there"
+
+    with pytest.raises(SystemExit, match=f"^maintenance failed for {missing}; the errors are"):
+        job(["--lake-table", f"{missing},{there}"])
+
+    shown = capsys.readouterr()
+    (line,) = shown.out.splitlines()
+    done = json.loads(line)
+    assert (done["table"], done["files_before"], done["files_after"]) == (reader.name, 5, 1)
+    assert missing in shown.err
 
 
 def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, reader):

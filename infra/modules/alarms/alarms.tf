@@ -196,7 +196,7 @@ locals {
 
   _schedules = {
     for name in concat(values(local._watched)[*].schedule, try(var.spark.quality, null)[*].schedule, tolist(try(var.spark.schedules, []))) : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
-      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then it does nothing."
+      description = "The schedule ${name} could not invoke its function or start its job run; compare the trust and the policy of its role ${name}-schedule with infra/modules/schedule. Until then it does nothing."
       namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
       dimensions  = { ScheduleGroup = name }
     }

@@ -1,9 +1,4 @@
-output "group_name" {
-  description = "The schedule's group, by which CloudWatch names its metrics."
-  value       = aws_scheduler_schedule_group.this.name
-}
-
 output "name" {
-  description = "The schedule's name."
-  value       = aws_scheduler_schedule.this.name
+  description = "The name of the schedule and of its group, by which CloudWatch names its metrics."
+  value       = module.schedule.name
 }

@@ -7,11 +7,6 @@ variable "expression" {
   description = "The times at which the function is invoked: rate(5 minutes), or cron(0 6 ? * MON-FRI *) in UTC."
   type        = string
   default     = "rate(5 minutes)"
-
-  validation {
-    condition     = can(regex("^(rate\\((1 (minute|hour|day)|[1-9][0-9]* (minutes|hours|days))\\)|cron\\(\\S+ \\S+ \\S+ \\S+ \\S+ \\S+\\))$", var.expression))
-    error_message = "The expression is ${var.expression}; write rate(5 minutes), rate(1 hour) or cron(...) with six fields."
-  }
 }
 
 variable "function" {
@@ -22,11 +17,6 @@ variable "function" {
 variable "name" {
   description = "The name of the schedule and its group; its role has -schedule behind it."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9a-zA-Z_-]{1,55}$", var.name))
-    error_message = "The name is ${var.name}; use up to 55 letters, digits, dashes and underscores, since the role has -schedule behind it."
-  }
 }
 
 variable "permissions_boundary" {

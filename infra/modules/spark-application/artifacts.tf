@@ -30,8 +30,8 @@ locals {
     pyfiles  = "${local._start}${local._pyfiles_key}"
   }
 
-  submit_commands = {
-    for name, run in var.runs : name => templatefile("${path.module}/submit.tftpl", {
+  requests = {
+    for name, run in var.runs : name => {
       application_id = aws_emrserverless_application.this.id
       arguments      = [for word in run.arguments : lookup(local._places, word, word)]
       configuration  = merge(var.artifacts.configuration, local._worker_settings[name])
@@ -42,8 +42,9 @@ locals {
       parameters     = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
       region         = var.region
       role_arn       = local.role_arns[run.role]
-    })
+    }
   }
+  submit_commands = { for name, request in local.requests : name => templatefile("${path.module}/submit.tftpl", request) }
 }
 
 module "bucket" {

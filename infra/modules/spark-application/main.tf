@@ -62,7 +62,7 @@ resource "aws_emrserverless_application" "this" {
   lifecycle {
     precondition {
       condition     = local.needed.cpu <= local.maximum.cpu && local.needed.memory <= local.maximum.memory
-      error_message = "The streaming runs and the largest batch run need ${local.needed.cpu} vCPU and ${local.needed.memory} GB together, and the application's maximum is ${var.application.maximum.cpu} and ${var.application.maximum.memory}; lower max_executors of a run, or raise the maximum, and the account's quota (16 vCPU) with it."
+      error_message = "The streaming runs, those of schedules and the largest other run need ${local.needed.cpu} vCPU and ${local.needed.memory} GB together, and the application's maximum is ${var.application.maximum.cpu} and ${var.application.maximum.memory}; lower max_executors of a run, or raise the maximum, and the account's quota (16 vCPU) with it."
     }
   }
 }

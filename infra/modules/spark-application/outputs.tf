@@ -33,6 +33,11 @@ output "role_arns" {
   depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work, module.long_policy]
 }
 
+output "schedules" {
+  description = "The names of the schedules of runs and of their groups."
+  value       = values(module.schedule)[*].name
+}
+
 output "security_group_id" {
   description = "The security group of the jobs."
   value       = aws_security_group.this.id

@@ -157,11 +157,12 @@ variable "roles" {
 }
 
 variable "runs" {
-  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, whether it runs until cancelled, and its workers: vCPU and Spark's memory of driver and executors (EMR adds a tenth), executors at the start and at most."
+  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, whether it runs until cancelled, and its workers: vCPU and Spark's memory of driver and executors (EMR adds a tenth), executors at the start and at most; the times at which a schedule starts it (as in infra/modules/schedule), null for none."
   type = map(object({
     arguments = optional(list(string), [])
     program   = string
     role      = string
+    schedule  = optional(string)
     streaming = optional(bool, false)
     workers = optional(object({
       driver            = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
@@ -175,6 +176,10 @@ variable "runs" {
   validation {
     condition     = length(setsubtract(values(var.runs)[*].program, keys(var.artifacts.programs))) == 0
     error_message = "There are runs of the programs ${join(", ", distinct(values(var.runs)[*].program))}; give each of them a file in artifacts.programs."
+  }
+  validation {
+    condition     = alltrue([for run in values(var.runs) : run.schedule == null || !run.streaming])
+    error_message = "The runs ${join(", ", [for name, run in var.runs : name if run.schedule != null && run.streaming])} have a schedule and run until they are cancelled; give a schedule to a run that ends."
   }
   validation {
     condition     = length(setsubtract(values(var.runs)[*].role, keys(var.roles))) == 0

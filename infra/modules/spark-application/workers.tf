@@ -16,11 +16,11 @@ locals {
     }
   }
 
-  # A streaming run never ends, so a batch run must fit beside all of them.
+  # A streaming run never ends, and runs of schedules may meet: another batch run must fit beside all of them.
   needed = {
     for kind in ["cpu", "memory"] : kind => sum(concat(
-      [max(concat([0], [for name, run in var.runs : local._most[name][kind] if !run.streaming])...)],
-      [for name, run in var.runs : local._most[name][kind] if run.streaming],
+      [max(concat([0], [for name, run in var.runs : local._most[name][kind] if !run.streaming && run.schedule == null])...)],
+      [for name, run in var.runs : local._most[name][kind] if run.streaming || run.schedule != null],
     ))
   }
   maximum = { for kind, text in var.application.maximum : kind => tonumber(split(" ", text)[0]) }

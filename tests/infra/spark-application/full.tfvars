@@ -38,6 +38,6 @@ roles = {
   replay = jsonencode({ Version = "2012-10-17", Statement = [] })
 }
 runs = {
-  again   = { program = "replay", role = "replay", arguments = ["--attempts", "0"] }
+  again   = { program = "replay", role = "replay", arguments = ["--attempts", "0"], schedule = "rate(1 day)" }
   consume = { program = "consume", role = "consume", arguments = ["--contract", "contract.json"], streaming = true }
 }

@@ -14,5 +14,5 @@ network = {
 roles = { consume = "{\"Statement\": []}" }
 runs = {
   again   = { program = "consume", role = "consume", workers = { driver = { cores = 3 }, max_executors = 0 } }
-  consume = { program = "consume", role = "consume", streaming = true, workers = { executor = { cores = 2, memory_gib = 6 } } }
+  consume = { program = "consume", role = "consume", schedule = "rate(1 day)", streaming = true, workers = { executor = { cores = 2, memory_gib = 6 } } }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import SparkSession
@@ -22,7 +22,9 @@ _HOUR: Final = 3_600
 class MaintainSettings(Settings):
     """All settings of jobs/maintain_lake.py."""
 
-    lake_table: str = setting("PENSTOCK_LAKE_TABLE", "Iceberg table, as DATABASE.TABLE")
+    lake_table: str = setting(
+        "PENSTOCK_LAKE_TABLE", "Iceberg table, as DATABASE.TABLE, or several with commas"
+    )
     keep_hours: int = setting(
         "PENSTOCK_KEEP_HOURS",
         f"hours that snapshots are kept, {LEAST_KEPT_HOURS} or more",
@@ -38,6 +40,10 @@ class MaintainSettings(Settings):
     file_mib: int = setting(
         "PENSTOCK_FILE_MIB", "size in MiB that small files grow to", parse=int, default=512
     )
+
+    def by_table(self) -> list[MaintainSettings]:
+        """Return the same settings for each of the tables alone."""
+        return [replace(self, lake_table=table) for table in self.lake_table.split(",")]
 
     def problems(self) -> Iterator[str]:
         """Yield each value that is too small to keep markers and files of running commits."""

@@ -1,0 +1,4 @@
+output "name" {
+  description = "The name of the schedule and of its group, by which CloudWatch names its metrics."
+  value       = aws_scheduler_schedule.this.name
+}
