@@ -68,8 +68,11 @@ def cloud(tmp_path_factory):
     """Start a localcloud in this process on a free port, one for the whole session."""
     # This import takes half a second, which most tests do not need.
     from localcloud.door.server import start_server  # noqa: PLC0415
+    from localcloud.quotas import VPCS, QuotaValues  # noqa: PLC0415
 
     server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
+    for account in ("111111111111", "222222222222"):  # which many tests share
+        server.cloud.state(QuotaValues).set(account, VPCS, 1_000)
     # Its modules stay; looking through them for garbage again and again is work for nothing.
     gc.collect()
     gc.freeze()

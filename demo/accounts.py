@@ -27,7 +27,6 @@ MACHINE = "this machine"
 _VARIABLES = "applied.auto.tfvars.json"
 # The artifacts of the Spark jobs.
 SPARK = {
-    "application": {"maximum": {"cpu": "32 vCPU", "memory": "128 GB"}},  # localcloud has no quota
     "jars": str(ROOT / "jars" / "spark" / "lib"),
     "jobs": str(ROOT / "jobs"),
 }

@@ -27,6 +27,7 @@ from localcloud.moto_repairs import announce_error_code
 _OBJECTS = frozenset({"PutObject", "UploadPart"})
 # Signing name -> name of the botocore model, where they differ.
 _SERVICE_OF_SIGNING_NAME = {
+    "servicequotas": "service-quotas",
     "elasticloadbalancing": "elbv2",
     "elasticmapreduce": "emr",
     "email": "ses",

@@ -68,6 +68,7 @@ _PREFIXES = {
     "emr": "elasticmapreduce",
     "resourcegroupstaggingapi": "tag",
     "s3control": "s3",
+    "service-quotas": "servicequotas",
     "stepfunctions": "states",
 }
 
@@ -368,8 +369,9 @@ def _ssm(call: Call) -> Iterator[Access]:
     yield from uses or [Access(_action(call), None)]
 
 
-def _lakeformation(call: Call) -> Iterator[Access]:
-    yield Access(_action(call), "*")  # Lake Formation has no resources in IAM
+def _without_resource(call: Call) -> Iterator[Access]:
+    """Yield the action on everything: the actions of the service have no resources in IAM."""
+    yield Access(_action(call), "*")
 
 
 def _nothing(_call: Call) -> Iterator[Access]:
@@ -386,13 +388,14 @@ _SPECIAL: dict[str, _Lister] = {
     "emr-serverless": _emr_serverless,
     "glue": _glue,
     "kms": _kms,
-    "lakeformation": _lakeformation,
+    "lakeformation": _without_resource,
     "lambda": _lambda,
     "logs": _logs,
     "s3": _s3,
     "scheduler": _scheduler,
     "schemas": _schemas,
     "secretsmanager": _secretsmanager,
+    "service-quotas": _without_resource,
     "sns": _sns,
     "sqs": _sqs,
     "ssm": _ssm,

@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 
 from localcloud.network import load_network
+from localcloud.quotas import CONCURRENT_EXECUTIONS
 from localcloud.tests.two_accounts import TwoAccounts
 
 
@@ -27,19 +28,25 @@ def network(cloud):
 
 
 @pytest.fixture
-def set_limit(cloud):
-    """Set how many functions may run at once in an account."""
+def set_quota(cloud):
+    """Set a quota of an account."""
 
-    def post(account, limit):
+    def post(account, quota, value):
         request = urllib.request.Request(
-            f"{cloud.endpoint}/_localcloud/set-concurrency-limit",
-            json.dumps({"account": account, "limit": limit}).encode(),
+            f"{cloud.endpoint}/_localcloud/set-quota",
+            json.dumps({"account": account, "quota": quota.code, "value": value}).encode(),
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     return post
+
+
+@pytest.fixture
+def set_limit(set_quota):
+    """Set how many functions may run at once in an account."""
+    return lambda account, limit: set_quota(account, CONCURRENT_EXECUTIONS, limit)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""EC2 where moto differs from AWS: endpoint services, endpoints, groups, instances, subnets."""
+"""EC2 where moto differs from AWS: endpoint services, endpoints, groups, instances, VPCs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from localcloud.services.ec2 import (
     instances,
     security_groups,
     subnets,
+    vpcs,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "instances",
     "security_groups",
     "subnets",
+    "vpcs",
 ]

@@ -15,6 +15,7 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import allows_account
+from localcloud.quotas import INTERFACE_ENDPOINTS, QuotaValues
 from localcloud.services.ec2.connection_notifications import notify
 from localcloud.services.ec2.endpoint_services import describe_names
 
@@ -37,6 +38,7 @@ def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
         _check_consumer(call, found)
     else:
         _check_service(call)
+    _check_quota(call)
     endpoint = _make_interface_endpoint(call)
     if found:
         owner, service = found
@@ -45,6 +47,18 @@ def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
         endpoint.dns_entries[0]["dns_name"] = f"{name}.vpce.amazonaws.com"
         notify(call.cloud, owner, service, endpoint, "Connect")
     return {"VpcEndpoint": _describe_endpoint(endpoint)}
+
+
+def _check_quota(call: Call) -> None:
+    """Raise AwsError if the VPC has as many interface endpoints as the account's quota allows."""
+    there = ec2_backends[call.account][call.region].vpc_end_points.values()
+    count = sum(
+        each.vpc_id == call.params["VpcId"] and each.vpc_endpoint_type == "Interface"
+        for each in there
+    )
+    if count >= call.cloud.state(QuotaValues).of(call.account, INTERFACE_ENDPOINTS):
+        said = "The maximum number of VPC endpoints has been reached."
+        raise AwsError("VpcEndpointLimitExceeded", said)
 
 
 def _describe_endpoint(endpoint: Any) -> dict[str, Any]:

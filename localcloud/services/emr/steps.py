@@ -18,6 +18,7 @@ from localcloud.jobs import (
     RunState,
     read_command,
 )
+from localcloud.jobs.interpreter import CLOSED
 from localcloud.services.emr.bootstrap import HOME, home_of
 from localcloud.services.emr.model import (
     ACTIVE,
@@ -128,8 +129,11 @@ def _properties(cluster: Cluster, classification: str) -> dict[str, str]:
 
 
 def _exported(cluster: Cluster) -> dict[str, str]:
-    """Return the variables of spark-env.sh, which the driver gets in client mode."""
-    return {
+    """Return the variables of spark-env.sh, which the driver gets in client mode.
+
+    The user of YARN's containers cannot read the home of the driver's.
+    """
+    return {CLOSED: str(home_of(cluster))} | {
         name: _place(value, cluster)
         for each in cluster.asked.get("Configurations", [])
         if each["Classification"] == "spark-env"

@@ -1,4 +1,4 @@
-"""The workers of a run, and the maximum capacity of its application.
+"""The workers of a run, the maximum capacity of its application, and the quota of its account.
 
 A run counts with all executors that Spark may ask for, as under load: a run without
 `spark.dynamicAllocation.maxExecutors` takes all that is left.
@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localcloud.errors import JobFailedError
 from localcloud.jobs import Submission
@@ -29,6 +29,17 @@ _DEFAULT_CORES, _DEFAULT_MEMORY = "4", "14g"  # EMR's defaults, for drivers and 
 _OVERHEAD, _MIN_OVERHEAD_MIB = 0.1, 384
 _MIB = {"m": 1.0, "g": 1024.0, "t": 1024.0**2, "k": 1 / 1024}
 _MEMORY = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
+
+
+APPLICATION_IS_FULL = (
+    "ApplicationMaxCapacityExceededException: Worker could not be allocated as the application has "
+    "exceeded maximumCapacity settings"
+)
+# As runs in accounts with the default quota ended; assumption `account-capacity`.
+ACCOUNT_IS_FULL = (
+    "ServiceQuotaExceededException: the account has reached the service limit on the maximum vCPU "
+    "it can use concurrently"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +82,22 @@ class Workers:
 
 
 class Occupied:
-    """The part of an application's maximum capacity that each of its runs takes."""
+    """The part of an application's maximum capacity, or of an account's, that each run takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, refusal: str = APPLICATION_IS_FULL) -> None:
+        self._refusal = refusal
         self._by_run: dict[str, Capacity] = {}
         self._lock = threading.Lock()
 
     @contextmanager
-    def take(self, run_id: str, workers: Workers, maximum: Mapping[str, str]) -> Iterator[None]:
+    def take(self, run_id: str, workers: Workers, maximum: Mapping[str, str]) -> Iterator[Workers]:
         """Hold the workers of a run: its driver, an executor, and those that fit besides.
 
+        Yields:
+            the workers that it has at most.
+
         Raises:
-            JobFailedError: the application has no room for a driver and an executor.
+            JobFailedError: there is no room for a driver and an executor.
         """
         with self._lock:
             room = _read_maximum(maximum) - sum(self._by_run.values(), Capacity())
@@ -90,14 +105,11 @@ class Occupied:
             exceeded = least.exceeds(room)
             if exceeded:
                 settings = ", ".join(f"{name}: {maximum[name]}" for name in exceeded)
-                raise JobFailedError(
-                    "ApplicationMaxCapacityExceededException: Worker could not be allocated as "
-                    f"the application has exceeded maximumCapacity settings: [{settings}]"
-                )
+                raise JobFailedError(f"{self._refusal}: [{settings}]")
             most = min(workers.max_executors, workers.executor.count_in(room - workers.driver))
             self._by_run[run_id] = workers.driver + workers.executor.times(most)
         try:
-            yield
+            yield replace(workers, max_executors=most)
         finally:
             with self._lock:
                 del self._by_run[run_id]

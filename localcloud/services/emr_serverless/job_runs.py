@@ -15,6 +15,7 @@ from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.jobs import JobRun, JobSpec, Place, Runner, RunState
+from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
 from localcloud.services.emr_serverless.model import (
     Application,
     Applications,
@@ -98,7 +99,11 @@ def _submit(call: Call, applications: Applications, application: Application) ->
         with applications.lock:
             if application.state != "STARTED":
                 application.go_to("STARTED")
-        with application.occupied.take(run.id, workers, maximum):
+        quota = call.cloud.state(QuotaValues).of(call.account, CONCURRENT_VCPUS)
+        with (
+            application.occupied.take(run.id, workers, maximum) as granted,
+            applications.occupied.take(run.id, granted, {"cpu": f"{quota} vCPU"}),
+        ):
             yield
 
     made = SubmittedRun(

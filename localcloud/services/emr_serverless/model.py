@@ -12,7 +12,7 @@ from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
 from localcloud.jobs import JobRun, Runner
-from localcloud.services.emr_serverless.capacity import Occupied
+from localcloud.services.emr_serverless.capacity import ACCOUNT_IS_FULL, Occupied
 
 INVALID = "ValidationException"
 _PAGE = 50
@@ -60,6 +60,7 @@ class Applications:
     """The applications of one account and region by id, including deleted ones."""
 
     by_id: dict[str, Application] = field(default_factory=dict)
+    occupied: Occupied = field(default_factory=lambda: Occupied(ACCOUNT_IS_FULL), repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
 

@@ -10,37 +10,17 @@ from typing import Any
 
 from moto.awslambda.models import lambda_backends
 
-from localcloud.cloud import Cloud
-from localcloud.door.control import action
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
 
-_NEW_ACCOUNT = 10  # Lambda Developer Guide, "Understanding function scaling": raised with use
 _UNRESERVED = 100  # what always stays unreserved, all of it in an account with less
-
-
-class ConcurrencyLimits:
-    """The limits by account, for those that differ from a new account's."""
-
-    def __init__(self) -> None:
-        self.by_account: dict[str, int] = {}
-
-    def of(self, account: str) -> int:
-        """Return the limit of an account, in each of its regions."""
-        return self.by_account.get(account, _NEW_ACCOUNT)
-
-
-@action("set-concurrency-limit")
-def set_concurrency_limit(cloud: Cloud, *, account: str, limit: int) -> dict[str, Any]:
-    """Set how many functions may run at once in an account, which is 10 until then."""
-    cloud.state(ConcurrencyLimits).by_account[account] = limit
-    return {"account": account, "limit": limit}
 
 
 @operation("lambda", "PutFunctionConcurrency")
 def put_function_concurrency(call: Call) -> HttpAnswer:
     """Reserve some of the account's limit for a function, if enough stays unreserved."""
-    limit = call.cloud.state(ConcurrencyLimits).of(call.account)
+    limit = call.cloud.state(QuotaValues).of(call.account, CONCURRENT_EXECUTIONS)
     least = min(_UNRESERVED, limit)
     name = call.params["FunctionName"].rpartition(":")[2]
     rest = limit - _sum_reserved(call, without=name)
@@ -58,7 +38,7 @@ def put_function_concurrency(call: Call) -> HttpAnswer:
 def get_account_settings(call: Call) -> dict[str, Any]:
     """Return the account's limits and use; code has no limit here."""
     functions = list(lambda_backends[call.account][call.region].list_functions())
-    limit = call.cloud.state(ConcurrencyLimits).of(call.account)
+    limit = call.cloud.state(QuotaValues).of(call.account, CONCURRENT_EXECUTIONS)
     size = sum(function.code_size for function in functions)
     return {
         "AccountLimit": {

@@ -88,7 +88,7 @@ def _convert(given: Any, shape: Shape | None) -> Any:
 
 def _convert_members(given: Any, shape: StructureShape) -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise ValueError(f"Invalid RequestJson provided. Reason {given!r} is no object.")  # noqa: TRY004
+        raise ValueError(f"Invalid RequestJson provided. Reason {given!r} is no object.")
     names = {name[:1].upper() + name[1:]: name for name in shape.members}
     required = {name[:1].upper() + name[1:] for name in shape.required_members}
     if missing := sorted(required - given.keys()):

@@ -8,7 +8,12 @@ import pytest
 
 from localcloud.errors import JobFailedError
 from localcloud.jobs import read_submission
-from localcloud.services.emr_serverless.capacity import Capacity, Occupied, read_workers
+from localcloud.services.emr_serverless.capacity import (
+    ACCOUNT_IS_FULL,
+    Capacity,
+    Occupied,
+    read_workers,
+)
 
 _MAXIMUM = {"cpu": "8 vCPU", "memory": "32 GB"}
 
@@ -82,3 +87,20 @@ def test_an_application_without_a_maximum_takes_many_runs():
     with ExitStack() as running:
         for number in range(20):
             running.enter_context(occupied.take(str(number), _workers(), {}))
+
+
+def test_the_quota_of_an_account_bounds_the_runs_of_all_its_applications():
+    one, other, account = Occupied(), Occupied(), Occupied(ACCOUNT_IS_FULL)
+    quota = {"cpu": "4 vCPU"}
+    with ExitStack() as running:
+        granted = running.enter_context(one.take("consume", _small("9"), _MAXIMUM))
+        assert granted.max_executors == 7
+        granted = running.enter_context(account.take("consume", granted, quota))
+        assert granted.max_executors == 3
+        with pytest.raises(JobFailedError) as caught, other.take("replay", _small(), _MAXIMUM):
+            with account.take("replay", _small(), quota):
+                pass
+    said = "the account has reached the service limit on the maximum vCPU it can use concurrently"
+    assert str(caught.value) == f"ServiceQuotaExceededException: {said}: [cpu: 4 vCPU]"
+    with account.take("replay", _small(), quota):
+        pass
