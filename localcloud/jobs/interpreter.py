@@ -1,11 +1,15 @@
-"""The Python of jobs: PySpark, and the packages that its functions on batches need.
+"""The Python of jobs: PySpark alone.
 
 The virtual environment of localcloud has everything a developer needs. A job would find there what
 its own files lack, and fail on AWS.
 
 spark-submit puts PySpark's archives on PYTHONPATH, before the same modules in the packages. Python
 compiles what it imports from an archive at each start, and a worker reads their directories again
-at each task, so `_WITHOUT_ARCHIVES` removes them.
+at each task, so `sitecustomize` removes them.
+
+On a cluster of EMR, driver and containers have two users. Here they have one, and the containers of
+`local[*]` get the driver's variables. So `sitecustomize` closes the folder that CLOSED names to the
+Python of containers.
 """
 
 from __future__ import annotations
@@ -21,14 +25,27 @@ from importlib import metadata
 from pathlib import Path
 
 _CACHE = Path(__file__).resolve().parents[2] / ".cache" / "spark-python"
-_PACKAGES = ("pyspark", "numpy", "pandas", "pyarrow")
+CLOSED = "LOCALCLOUD_CLOSED_TO_CONTAINERS"
+_PACKAGES = ("pyspark",)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-_WITHOUT_ARCHIVES = """\
-import re, sys
+_SITE = f"""\
+import os, re, sys
 for path in [*sys.path, *sys.path_importer_cache]:
     if re.search(r"/pyspark/(python/lib/[^/]+[.]zip|jars/[^/]+[.]jar)$", path):
         sys.path[:] = [other for other in sys.path if other != path]
         sys.path_importer_cache.pop(path, None)
+
+closed = os.environ.get("{CLOSED}")
+if closed and {{"pyspark.daemon", "pyspark.worker"}} & {{*sys.orig_argv}}:
+    sys.path[:] = [path for path in sys.path if not path.startswith(closed)]
+    os.environ["HOME"] = "/home/"
+
+    def refuse(event, args):
+        if event in ("open", "os.listdir", "os.scandir") and isinstance(args[0], str):
+            if os.path.abspath(args[0]).startswith(closed):
+                raise PermissionError(13, "Permission denied", args[0])
+
+    sys.addaudithook(refuse)
 """
 
 
@@ -44,7 +61,7 @@ def load_spark_python() -> SparkPython:
     """Create the environment, once: links to the packages of the current one."""
     packages = _close_over(_PACKAGES)
     pins = sorted(f"{name}=={found.version}" for name, found in packages.items())
-    place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins} {_WITHOUT_ARCHIVES}"
+    place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins} {_SITE}"
     home = _CACHE / hashlib.sha256(place.encode()).hexdigest()[:12]
     if not home.exists():
         _CACHE.mkdir(parents=True, exist_ok=True)
@@ -81,4 +98,4 @@ def _make(home: Path, packages: dict[str, metadata.Distribution]) -> None:
         tops = {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}
         for top in tops:
             (target / top).symlink_to(Path(str(package.locate_file(top))).resolve())
-    (target / "sitecustomize.py").write_text(_WITHOUT_ARCHIVES)
+    (target / "sitecustomize.py").write_text(_SITE)

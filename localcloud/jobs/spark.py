@@ -19,6 +19,21 @@ _ROOT = Path(__file__).resolve().parents[2]
 _S3_JARS = _ROOT / "jars" / "s3" / "lib"
 _DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"
 _DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
+# EMR writes files by S3A's committer, which asks the role for what a rename does not: its uploads
+# stay open until the job commits, and are listed to abort those that it left; assumption
+# `emr-committer`.
+_COMMITTER = {
+    "spark.hadoop.fs.s3a.committer.name": "magic",
+    "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3": (
+        "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
+    ),
+    "spark.sql.parquet.output.committer.class": (
+        "org.apache.spark.internal.io.cloud.BindingParquetOutputCommitter"
+    ),
+    "spark.sql.sources.commitProtocolClass": (
+        "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,7 @@ def _settings(job: SparkJob, folder: Path) -> list[str]:
             "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
         ),
     }
-    pairs = {**given, **own}.items()
+    pairs = {**_COMMITTER, **given, **own}.items()
     words = [word for name, value in pairs for word in ("--conf", f"{name}={value}")]
     return ["--master", "local[*]", "--deploy-mode", "client", *words]
 

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 from tests.fixtures.functions import wait_until
 
 ENDED = ("TERMINATED", "TERMINATED_WITH_ERRORS")
+# A line with a metric, in CloudWatch's embedded metric format.
+METRIC = json.dumps(
+    {
+        "_aws": {
+            "Timestamp": 1_700_000_000_000,
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": "Penstock",
+                    "Dimensions": [["service"]],
+                    "Metrics": [{"Name": "RecordsSeen"}],
+                }
+            ],
+        },
+        "service": "SERVICE",
+        "RecordsSeen": 1,
+    }
+)
+METRIC = METRIC.replace("{", "{{").replace("}", "}}").replace("SERVICE", "{service}")
 _SECONDS = 900
 
 
@@ -46,3 +65,10 @@ def read_log(client, bucket, key):
 
 def list_steps(emr, cluster):
     return emr.list_steps(ClusterId=cluster)["Steps"]
+
+
+def find_metrics(client, service):
+    """Return the names of the metrics that CloudWatch has of a service."""
+    dimensions = [{"Name": "service", "Value": service}]
+    found = client("cloudwatch").list_metrics(Namespace="Penstock", Dimensions=dimensions)
+    return [each["MetricName"] for each in found["Metrics"]]

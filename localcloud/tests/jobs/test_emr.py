@@ -10,7 +10,9 @@ from botocore.exceptions import ClientError
 
 from localcloud.tests.jobs.clusters import (
     ENDED,
+    METRIC,
     bootstrap,
+    find_metrics,
     list_steps,
     read_log,
     submit,
@@ -28,13 +30,26 @@ python3 -m zipfile -e packages.zip penstock/packages
 echo "installed in $HOME"
 """
 _READS = """
-import sys
+import os, sys
 import boto3
 from pyspark.sql import SparkSession
+
+def look(folder):
+    for does in (lambda: __import__("boto3"), lambda: os.listdir(folder)):
+        try:
+            yield does() and "found"
+        except (ImportError, PermissionError) as error:
+            yield type(error).__name__
+
 servers = boto3.client("ssm").get_parameter(Name=sys.argv[1])["Parameter"]["Value"]
 spark = SparkSession.builder.getOrCreate()
 print(servers, spark.range(5).count(), spark.conf.get("spark.sql.shuffle.partitions"))
 print(boto3.client("sts").get_caller_identity()["Arn"])
+print(sys.argv[3])
+folder = sys.argv[2]
+print(*look(folder), os.listdir(folder))
+seen = spark.sparkContext.parallelize([1], 1).mapPartitions(lambda _: look(folder)).collect()
+print("executor", *seen)
 """
 
 
@@ -80,8 +95,10 @@ def _start_cluster(client, boto3_parameters, bucket, run):
 def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_parameters, bucket, run):
     emr = client("emr")
     cluster = _start_cluster(client, boto3_parameters, bucket, run)
+    metric = METRIC.format(service="step")
     words = ["--master", "yarn", "--deploy-mode=client", f"s3a://{bucket}/reads.py"]
-    step = submit("reads", *words, "/sales/kafka_servers", ActionOnFailure="CONTINUE")
+    step = submit("reads", *words, "/sales/kafka_servers", "/home/hadoop/penstock", metric)
+    step |= {"ActionOnFailure": "CONTINUE"}
     reads = emr.add_job_flow_steps(JobFlowId=cluster, Steps=[step])["StepIds"][0]
 
     ended = wait_step(emr, cluster, reads)
@@ -96,6 +113,12 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
     assert "installed in" in read_log(client, bucket, f"{node}/stdout.gz")
     assert "b-1:9098 5 3" in printed
     assert ":assumed-role/role-" in printed
+    # Its log goes to S3 alone, so CloudWatch sees no metric in it.
+    assert metric in printed
+    assert find_metrics(client, "step") == []
+    # Containers of YARN run as another user, whose packages are those that the job ships.
+    assert "executor ModuleNotFoundError PermissionError" in printed
+    assert "found ['packages']" in printed
 
     failed = emr.list_steps(ClusterId=cluster, StepStates=["FAILED"])["Steps"][0]
     log = failed["Status"]["FailureDetails"]["LogFile"]

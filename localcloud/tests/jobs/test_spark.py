@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.identity.decisions import list_decisions
+from localcloud.tests.jobs.clusters import METRIC, find_metrics
 from localcloud.tests.two_accounts import CONSUMER, PORT, TwoAccounts
 from tests.fixtures.functions import make_zip
-from tests.fixtures.jobs import make_jobs
+from tests.fixtures.jobs import make_job_role, make_jobs
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _ACCOUNT = "111111111111"
 _JAR = Path(__file__).parents[3] / "jars/spark/lib/commons-pool2-2.12.1.jar"
 _STREAM = """
-import os, sys
+import importlib.util, os, sys
 import boto3
 from pyspark.sql import SparkSession
 import words
@@ -34,10 +36,12 @@ print(boto3.client("sts", os.environ["AWS_REGION"]).get_caller_identity()["Arn"]
 loader = spark._jvm.Thread.currentThread().getContextClassLoader()
 print(loader.loadClass("org.apache.commons.pool2.ObjectPool").getSimpleName())
 print(os.path.relpath(boto3.__file__))
-try:
-    import moto
-except ImportError:
-    print("moto is hidden")
+
+def find(_):
+    for name in ("moto", "numpy", "pandas", "pyarrow"):
+        yield importlib.util.find_spec(name) is not None
+
+print(*find(None), *spark.sparkContext.parallelize([1], 1).mapPartitions(find).collect())
 """
 _SHOW_FILES = """
 import os, sys
@@ -45,6 +49,7 @@ from pathlib import Path
 from pyspark import SparkContext
 print(sys.argv[1:], Path("words.txt").read_text(), Path("box/inside.txt").read_text())
 print(os.environ["COLOUR"], os.environ["AWS_REGION"])
+print(os.environ["METRIC"])
 
 def show(_):
     import boto3  # a user's own client, which names no region
@@ -75,7 +80,7 @@ def test_a_job_reads_and_writes_s3_with_a_checkpoint_there(jobs, boto3_parameter
     assert (ended["state"], ended["stateDetails"]) == ("SUCCESS", ""), jobs.read_log(run, "stderr")
     arn = f"arn:aws:sts::{_ACCOUNT}:assumed-role/{jobs.role.split('/')[1]}/{run}"
     said = ["hello ['one', 'two'] red", arn, "ObjectPool", "packages/boto3/__init__.py"]
-    said.append("moto is hidden")
+    said.append(" ".join(["False"] * 8))  # neither driver nor executor has what nobody ships
     assert jobs.read_log(run).splitlines() == said
     assert ended["startedAt"] <= ended["endedAt"]
     assert (ended["name"], ended["tags"], ended["attempt"]) == ("stream", {"a": "1"}, 1)
@@ -92,6 +97,7 @@ def test_files_archives_and_variables_reach_driver_and_executors(jobs):
     settings = {
         "spark.archives": f"{box}#box,{jobs.put_boto3()}",
         "spark.emr-serverless.driverEnv.COLOUR": "red",
+        "spark.emr-serverless.driverEnv.METRIC": METRIC.format(service="serverless"),
         "spark.executorEnv.AWS_DEFAULT_REGION": "eu-west-1",
         "spark.executorEnv.PYTHONPATH": "./packages",
         "spark.executorEnv.SIZE": "small",
@@ -115,7 +121,39 @@ def test_files_archives_and_variables_reach_driver_and_executors(jobs):
     stream = f"mine/applications/{jobs.application}/jobs/{run}/SPARK_DRIVER/stdout"
     found = jobs.client("logs").get_log_events(logGroupName="/jobs", logStreamName=stream)
     lines = [event["message"] for event in found["events"]]
-    assert lines == ["['a b'] words inside", "red eu-central-1", "small eu-west-1"]
+    metric = METRIC.format(service="serverless")
+    assert lines == ["['a b'] words inside", "red eu-central-1", metric, "small eu-west-1"]
+    assert find_metrics(jobs.client, "serverless") == ["RecordsSeen"]
+
+
+def test_a_job_that_writes_files_lists_uploads_as_its_role(cloud, client, jobs):
+    source = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+spark.range(3).selectExpr("id", "id % 2 AS part").write.mode("overwrite").partitionBy(
+    "part").parquet(sys.argv[1])
+print(spark.read.parquet(sys.argv[1]).count())
+"""
+    place = f"s3://{jobs.bucket}/uploads"
+    objects = [f"s3:{name}Object" for name in ("Delete", "Get", "Put")]
+    rights = ["s3:AbortMultipartUpload", "s3:ListBucket", *objects]
+
+    def run(*more):
+        """Run the job, and return whether its role may do what it was asked for."""
+        role = make_job_role(client, _ACCOUNT, *rights, *more)
+        started = jobs.start(source, place, executionRoleArn=role)
+        assert jobs.wait_end(started)["state"] == "SUCCESS", jobs.read_log(started, "stderr")
+        return {one["action"]: one["allowed"] for one in list_decisions(cloud, role=role)}
+
+    # S3A goes on without the right, and leaves the uploads of a job that was killed.
+    assert run()["s3:ListBucketMultipartUploads"] is False
+    allowed = run("s3:ListBucketMultipartUploads")
+    assert set(allowed.values()) == {True}, allowed
+    listed = client("s3").list_objects_v2(Bucket=jobs.bucket, Prefix="uploads/")["Contents"]
+    names = {each["Key"].split("/")[1] for each in listed}
+    assert names - {""} == {"_SUCCESS", "part=0", "part=1"}  # "" is the folder
+    assert "Uploads" not in client("s3").list_multipart_uploads(Bucket=jobs.bucket)
 
 
 @pytest.fixture

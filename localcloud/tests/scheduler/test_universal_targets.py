@@ -24,7 +24,10 @@ def jobs(client):
 def request_of_a_run(jobs):
     """The input of the target: a run of a small job, in PascalCase."""
     logs = {"S3MonitoringConfiguration": {"LogUri": f"s3://{jobs.bucket}/logs/"}}
-    place = {"Classification": "spark-defaults", "Properties": {"spark.sql.shuffle.partitions": "1"}}
+    place = {
+        "Classification": "spark-defaults",
+        "Properties": {"spark.sql.shuffle.partitions": "1"},
+    }
     return {
         "ApplicationId": jobs.application,
         "ClientToken": "<aws.scheduler.execution-id>",
@@ -68,8 +71,9 @@ def test_a_schedule_starts_a_run_as_its_role(scheduler, fire, jobs, starts_jobs)
     (made,) = jobs.emr.list_job_runs(applicationId=jobs.application)["jobRuns"]
     run = jobs.wait_end(made["id"])
     assert run["state"] == "SUCCESS", run["stateDetails"]
-    assert f":assumed-role/{starts_jobs['Target']['RoleArn'].rpartition('/')[2]}/" in (
-        run["createdBy"]
+    assert (
+        f":assumed-role/{starts_jobs['Target']['RoleArn'].rpartition('/')[2]}/"
+        in (run["createdBy"])
     )
     assert run["jobDriver"]["sparkSubmit"]["entryPointArguments"] != [
         "<aws.scheduler.scheduled-time>"
@@ -77,21 +81,15 @@ def test_a_schedule_starts_a_run_as_its_role(scheduler, fire, jobs, starts_jobs)
     assert "started by 2" in jobs.read_log(made["id"])
 
 
-@pytest.mark.parametrize(
-    ("right", "missing"),
-    [
-        ("iam:PassRole", "emr-serverless:StartJobRun"),
-        ("emr-serverless:StartJobRun", "iam:PassRole"),
-    ],
-)
-def test_a_role_without_a_right_starts_no_run(
-    scheduler, client, fire, jobs, starts_jobs, right, missing
-):
-    before = jobs.emr.list_job_runs(applicationId=jobs.application)["jobRuns"]
-    starts_jobs["Target"]["RoleArn"] = make_role(client("iam"), trust_of_group(), allow(right))
+def test_a_role_without_a_right_starts_no_run(scheduler, client, fire, jobs, starts_jobs):
+    iam, rights = client("iam"), ["iam:PassRole", "emr-serverless:StartJobRun"]
     scheduler.create_schedule(**starts_jobs)
+    before = jobs.emr.list_job_runs(applicationId=jobs.application)["jobRuns"]
 
-    assert f"is not authorized to perform: {missing}" in fire(starts_jobs)["error"]
+    for right, missing in zip(rights, reversed(rights), strict=True):
+        starts_jobs["Target"]["RoleArn"] = make_role(iam, trust_of_group(), allow(right))
+        scheduler.update_schedule(**starts_jobs)
+        assert f"is not authorized to perform: {missing}" in fire(starts_jobs)["error"]
 
     assert jobs.emr.list_job_runs(applicationId=jobs.application)["jobRuns"] == before
 
