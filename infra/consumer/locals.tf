@@ -29,6 +29,15 @@ locals {
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 
+  # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
+  # Spark's workers write their log from the VPC, and sessions come to a host through the last two.
+  interface_endpoints = concat(
+    ["glue", "lambda", "secretsmanager", "sts"],
+    var.spark == null ? [] : ["logs"],
+    length(local.quality) > 0 ? ["athena"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
+  )
+
   # EMR Management Guide, "Sample policies for private subnets that access Amazon S3", for EMR Spark 8.
   _region        = var.contract.region
   _instance_data = "aws157-instance-data${local._region == "ap-southeast-2" ? "-bucket" : ""}"

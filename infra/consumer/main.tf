@@ -11,18 +11,11 @@ module "network" {
   clients     = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
   existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
-  foreign_roles = [var.contract.registry.role_arn]
-  # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
-  # Spark's workers write their log from the VPC, and sessions come to a host through the last two.
-  interface_endpoints = concat(
-    ["glue", "lambda", "secretsmanager", "sts"],
-    var.spark == null ? [] : ["logs"],
-    length(local.quality) > 0 ? ["athena"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
-  )
-  log_days    = var.retention.log_days
-  other_cidrs = var.network.other_cidrs
-  zone_ids    = var.network.zone_ids
+  foreign_roles       = [var.contract.registry.role_arn]
+  interface_endpoints = local.interface_endpoints
+  log_days            = var.retention.log_days
+  other_cidrs         = var.network.other_cidrs
+  zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
 }
@@ -173,7 +166,7 @@ module "alarms" {
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
     # Steps of a cluster log to S3, and metrics are made of logs in CloudWatch.
     jobs      = setsubtract(keys(local.jobs), try(var.spark.cluster.jobs, []))
-    schedules = values(local.sync)[*].function
+    schedules = concat(values(local.sync)[*].function, spark.schedules)
     joins     = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
     quality   = local.quality_alarms
   }])

@@ -58,6 +58,16 @@ output "lake" {
   }
 }
 
+output "quotas" {
+  description = "The quotas of the account that the plan has read, by name: the value, and what this root needs of it."
+  value       = { for name, quota in local.quotas : name => { needed = quota.needed, value = quota.value } }
+
+  precondition {
+    condition     = alltrue([for quota in values(local.quotas) : quota.value >= quota.needed])
+    error_message = "The account's quotas are too small. ${join(". ", [for quota in values(local.quotas) : quota.told if quota.value < quota.needed])}."
+  }
+}
+
 output "secret_arn" {
   description = "The ARN of this account's copy of the Kafka user and password."
   value       = module.broker_access.secret_arn

@@ -10,6 +10,12 @@ variable "account_id" {
   }
 }
 
+variable "check_quotas" {
+  description = "Whether a plan reads the account's quotas in Service Quotas and refuses what they do not allow; false for a deploy role without servicequotas:GetServiceQuota and servicequotas:GetAWSDefaultServiceQuota."
+  type        = bool
+  default     = true
+}
+
 variable "clients" {
   description = "Programs of your own in this VPC, by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them); the output clients has what each needs."
   type = map(object({
@@ -122,7 +128,7 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means); with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm; with sales, a run for each command of jobs/sales (docs/sales.md), a table of the lake to read and one for the totals, and more parameters by the names of flags with underscores, which all are in Parameter Store."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, the workers of its run (infra/modules/spark-application says what each means), and the schedule that starts a run that ends: rate(1 day), or cron(0 3 * * ? *) in UTC; with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm; with sales, a run for each command of jobs/sales (docs/sales.md), a table of the lake to read and one for the totals, and more parameters by the names of flags with underscores, which all are in Parameter Store."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
@@ -134,6 +140,7 @@ variable "jobs" {
       parameters   = optional(map(string), {})
       table        = optional(string)
     }))
+    schedules = optional(map(string), {})
     staging = optional(object({
       plan            = string
       retry_seconds   = optional(number, 300)
@@ -168,6 +175,18 @@ variable "jobs" {
   validation {
     condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), local.programs[job.sales != null ? "sales" : job.staging == null ? "consume" : "stage"])) == 0])
     error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging, or sales for one with sales."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.schedules), job.sales != null ? tolist(job.sales.commands) : local.programs[job.staging == null ? "consume" : "stage"])) == 0])
+    error_message = "The jobs have schedules for ${jsonencode({ for name, job in var.jobs : name => keys(job.schedules) if length(job.schedules) > 0 })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging, or commands of its own for one with sales."
+  }
+  validation {
+    condition     = alltrue(flatten([for job in values(var.jobs) : [for run in keys(job.schedules) : job.trigger == "available-now" || !contains(concat(["consume", "stage"], local.sales_commands.streams), run)]]))
+    error_message = "The jobs have the schedules ${jsonencode({ for name, job in var.jobs : name => job.schedules if length(job.schedules) > 0 })}; a run of consume, of stage or of a stream of sales ends only with trigger available-now: set it, or leave their schedule out."
+  }
+  validation {
+    condition     = alltrue(flatten([for name in try(var.spark.cluster.jobs, []) : [for run in keys(try(var.jobs[name].schedules, {})) : contains(["maintain_lake", "replay"], run)]]))
+    error_message = "The jobs ${join(", ", try(var.spark.cluster.jobs, []))} of spark.cluster have the schedules ${jsonencode({ for name in try(var.spark.cluster.jobs, []) : name => try(var.jobs[name].schedules, {}) })}; an idle cluster terminates and takes no step, so give schedules to their replay and maintain_lake alone, which run on EMR Serverless, or take the job out of spark.cluster.jobs."
   }
   validation {
     condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])

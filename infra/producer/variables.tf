@@ -8,6 +8,12 @@ variable "account_id" {
   }
 }
 
+variable "check_quotas" {
+  description = "Whether a plan reads the account's quotas in Service Quotas and refuses what they do not allow; false for a deploy role without servicequotas:GetServiceQuota and servicequotas:GetAWSDefaultServiceQuota."
+  type        = bool
+  default     = true
+}
+
 variable "clients" {
   description = "Clients in this VPC by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them), and the topics that it reads and writes by IAM, with its policy from the output clients."
   type = map(object({
@@ -334,6 +340,15 @@ variable "topics" {
   }))
   default = { sensor = {} }
 
+  validation {
+    condition     = var.cluster.type != "serverless" || length(setsubtract(flatten([for topic in values(var.topics) : keys(topic.properties)]), local.serverless_properties)) == 0
+    error_message = "The topics have the properties ${join(", ", sort(distinct(flatten([for topic in values(var.topics) : keys(topic.properties)]))))}; a topic of MSK Serverless takes ${join(", ", local.serverless_properties)} alone."
+  }
+  validation {
+    # The function would make it without the properties that every topic has there.
+    condition     = var.cluster.type != "serverless" || length(setsubtract(values(var.producers)[*].topic, keys(var.topics))) == 0
+    error_message = "The producers write ${join(", ", sort(values(var.producers)[*].topic))} and the topics are ${join(", ", keys(var.topics))}; name all of them in topics, since the first record of a producer would make a topic of MSK Serverless whose timestamps are the clients'."
+  }
   validation {
     condition     = alltrue([for topic in values(var.topics) : can(regex("^((confluent:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(confluent|apicurio):[1-9][0-9]*)$", coalesce(topic.unframed, "confluent:1")))])
     error_message = "The topics without frames are ${jsonencode({ for name, topic in var.topics : name => topic.unframed if topic.unframed != null })}; give each the id of a schema version as `penstock schema versions` prints it, such as confluent:17, or 36 characters of Glue."

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from localcloud.quotas import CONCURRENT_EXECUTIONS, CONCURRENT_VCPUS, QuotaValues
 from tests.infra.plans import Case, Example, Planner
 
 # Only who is of the consumer's account and knows the contract takes it.
@@ -31,6 +32,9 @@ def planner(cloud, client, tmp_path_factory):
         client("lakeformation", account=account, region=region).put_data_lake_settings(
             DataLakeSettings={"DataLakeAdmins": admins}
         )
+    values = cloud.state(QuotaValues)  # the largest of the cases need more than a new account has
+    values.set("222222222222", CONCURRENT_EXECUTIONS, 1_000)
+    values.set("222222222222", CONCURRENT_VCPUS, 1_000)
     made = Planner(tmp_path_factory.mktemp("plans"), cloud.endpoint)
     yield made
     made.stop()

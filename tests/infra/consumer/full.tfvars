@@ -59,10 +59,11 @@ jobs = {
       replay        = { dynamodb-rows-per-second = 100 }
     }
     checkpoint = "consume-2"
+    schedules  = { consume = "rate(1 hour)", maintain_lake = "cron(0 3 * * ? *)", replay = "rate(1 day)" }
     trigger    = "available-now"
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
-  review = { sales = { commands = ["lake-summary"], table = "orders" } }
+  review = { sales = { commands = ["lake-summary"], table = "orders" }, schedules = { lake-summary = "cron(0 5 * * ? *)" } }
   sales = {
     sales = { commands = ["generate", "lake-windows"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
   }
@@ -92,7 +93,7 @@ tags                 = { cost-centre = "4711", part = "orders" }
 registry_backups     = ["s3://fraud-backups/penstock/events.jsonl", "s3://fraud-backups/events-2025.jsonl"]
 retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
-  application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
+  application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "32 vCPU", memory = "128 GB" } }
   cluster     = { jobs = ["sales"] }
 }
 subscribers = ["fraud@example.com"]

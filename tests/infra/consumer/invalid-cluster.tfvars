@@ -36,5 +36,5 @@ contract = {
   }
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
-jobs    = { consume = { writes = { "*" = "readings" } } }
-spark   = { cluster = { jobs = ["fold"] } }
+jobs    = { consume = { schedules = { consume = "rate(1 hour)", replay = "rate(1 day)" }, trigger = "available-now", writes = { "*" = "readings" } } }
+spark   = { cluster = { jobs = ["consume", "fold"] } }

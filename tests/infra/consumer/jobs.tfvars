@@ -43,7 +43,7 @@ consumer_functions = {
 }
 jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" }, workers = { consume = { executor = { cores = 2 }, max_executors = 3 } } }
-  shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
+  shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, schedules = { replay = "rate(1 day)" }, trigger = "1 minute" }
   figures = { reads = ["order"], sales = { commands = ["summarize", "windows"] }, trigger = "30 seconds", workers = { sales = { max_executors = 2 } } }
 }
 tables = {

@@ -3,6 +3,8 @@ account_id = "111111111111"
 region     = "eu-central-1"
 cluster    = { type = "serverless" }
 consumers  = [{ name = "analytics", account_id = "222222222222", topics = ["sensor"] }]
+producers  = { producer = { topic = "orders" } }
+topics     = { sensor = { properties = { "segment.bytes" = "1048576" } } }
 network = {
   cidr        = "10.0.0.0/16"
   zone_ids    = ["euc1-az1"]

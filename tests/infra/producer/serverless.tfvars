@@ -8,4 +8,4 @@ producers = {
   producer = { topic = "test", schema = "test_payload_schema", policy = "fixed", key = ["id"], event_time = "none" }
 }
 registry = "test-schema-registry"
-topics   = { test = {}, "test-2" = {} }
+topics   = { test = { properties = { "retention.ms" = "3600000" } }, "test-2" = { properties = { "message.timestamp.type" = "CreateTime" } } }
