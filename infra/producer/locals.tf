@@ -6,6 +6,15 @@ locals {
   brokers        = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers)...)
   load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)
 
+  # A serverless cluster has no configuration of its own, so each topic says what the one of other clusters does
+  # (infra/modules/broker-cluster). The list: MSK Developer Guide, "Configuration properties for MSK Serverless clusters".
+  serverless_properties = ["cleanup.policy", "compression.type", "max.message.bytes", "message.timestamp.difference.max.ms", "message.timestamp.type", "retention.bytes", "retention.ms"]
+  topics = {
+    for name, topic in var.topics : name => merge(topic, {
+      properties = merge(var.cluster.type == "serverless" ? { "message.timestamp.type" = "LogAppendTime" } : {}, topic.properties)
+    })
+  }
+
   packages = {
     for name in ["access", "producer"] : name => {
       path           = "${var.functions.packages}/${name}-lambda.zip"

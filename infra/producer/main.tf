@@ -93,7 +93,7 @@ module "kafka_access" {
       writes       = consumer.writes
     }
   }
-  topics = var.topics
+  topics = local.topics
 
   permissions_boundary = var.permissions_boundary
 }

@@ -45,7 +45,7 @@ variable "cluster" {
   }
   validation {
     condition     = can(regex("^kafka[.](m5|m7g)[.][0-9]*x?large$", coalesce(var.cluster.instance_type, "kafka.m7g.large")))
-    error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose a size of kafka.m5 or kafka.m7g, since kafka.t3.small has no KRaft and other brokers have no volumes that grow."
+    error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose a size of kafka.m5 or kafka.m7g: kafka.t3.small has no KRaft, and an Express broker (express.m7g) has neither volumes nor the server properties that this module sets."
   }
   validation {
     condition     = contains(local.kafka_versions, coalesce(var.cluster.kafka_version, "3.9.x.kraft"))
