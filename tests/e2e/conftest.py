@@ -11,6 +11,7 @@ import pytest
 
 from demo.accounts import SPARK, make_jobs
 from demo.screen import Steps
+from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
@@ -64,7 +65,7 @@ def prepared(cloud, client, deployers, packages, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def accounts(prepared, before, set_password):
+def accounts(cloud, prepared, before, set_password):
     """The producer and one consumer, applied."""
     set_password(CANARY)
     made = prepared
@@ -79,7 +80,13 @@ def accounts(prepared, before, set_password):
         ]
     )
     # One consumer with Spark tells as much as two, whose jars are a lot to upload.
-    spark = {"jobs": make_jobs() | SALES_JOBS, "spark": SPARK | {"cluster": CLUSTER}}
+    # Its jobs run at once: more than the default quota of an account allows.
+    cloud.state(QuotaValues).set(CONSUMER, CONCURRENT_VCPUS, 32)
+    application = {"maximum": {"cpu": "32 vCPU", "memory": "128 GB"}}
+    spark = {
+        "jobs": make_jobs() | SALES_JOBS,
+        "spark": SPARK | {"application": application, "cluster": CLUSTER},
+    }
     made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark).apply()
     return made
 
