@@ -1,10 +1,11 @@
-"""Asynchronous invocations: two retries, then a destination or a dead letter."""
+"""Asynchronous invocations: two retries in six hours, then a destination or a dead letter."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ class AsyncSettings:
     """The asynchronous configuration of a function; destinations are ARNs."""
 
     max_retries: int
+    max_age_seconds: int
     on_success: str | None
     on_failure: str | None
     dead_letters: str | None
@@ -39,35 +41,50 @@ def invoke_later(
     """Invoke in the background; `open_client` makes a client with the function's role."""
 
     def run() -> None:
-        outcome, attempts = _attempt(settings.max_retries, invoke)
-        destination = settings.on_failure if outcome.error else settings.on_success
+        outcome, attempts = _attempt(settings, invoke)
+        failed = outcome is None or outcome.error is not None
+        destination = settings.on_failure if failed else settings.on_success
         if destination:
-            record = _describe(spec, event, outcome, attempts)
+            record = _describe(spec, event, outcome, attempts, settings.max_retries)
             send_record(open_client, destination, f"async/{spec.name}", record)
-        if outcome.error and settings.dead_letters:
+        if failed and settings.dead_letters:
             send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
 
     threading.Thread(target=run, name=f"async {spec.name}", daemon=True).start()
 
 
-def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, int]:
-    attempts = 0
+def _attempt(settings: AsyncSettings, invoke: Callable[[], Outcome]) -> tuple[Outcome | None, int]:
+    """Invoke until it succeeds, fails too often, or the event is too old.
+
+    Returns:
+        the last outcome, None if the event was throttled until it was too old, and the attempts.
+    """
+    attempts, outcome, ends = 0, None, _clock() + settings.max_age_seconds
     while True:
         try:
             outcome = invoke()
         except AwsError as error:
             if error.code != "TooManyRequestsException":
                 raise
-            time.sleep(_RETRY_SECONDS[0])  # throttled: not an attempt, the event waits in the queue
-            continue
-        attempts += 1
-        if not outcome.error or attempts > max_retries:
+            pause = _RETRY_SECONDS[0]  # throttled: not an attempt, the event waits in the queue
+        else:
+            attempts += 1
+            if not outcome.error or attempts > settings.max_retries:
+                return outcome, attempts
+            pause = _RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1]
+        if _clock() + pause > ends:
             return outcome, attempts
-        time.sleep(_RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1])
+        time.sleep(pause)
 
 
-def _explain(outcome: Outcome) -> dict[str, str]:
+def _clock() -> float:
+    return time.monotonic()
+
+
+def _explain(outcome: Outcome | None) -> dict[str, str]:
     """Return the attributes of a dead letter, with the first kilobyte of the error's message."""
+    if outcome is None:
+        return {"ErrorCode": "429", "ErrorMessage": "Rate Exceeded."}
     message = str(json.loads(outcome.payload or b"{}").get("errorMessage", ""))
     return {
         "RequestID": outcome.request_id,
@@ -76,21 +93,24 @@ def _explain(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def _describe(spec: FunctionSpec, event: bytes, outcome: Outcome, attempts: int) -> dict[str, Any]:
+def _describe(
+    spec: FunctionSpec, event: bytes, outcome: Outcome | None, attempts: int, max_retries: int
+) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    context = {
+        "requestId": outcome.request_id if outcome else str(uuid.uuid4()),
+        "functionArn": f"{spec.arn}:{spec.version}",
+        "condition": "RetriesExhausted" if attempts > max_retries else "EventAgeExceeded",
+        "approximateInvokeCount": attempts,
+    }
+    record = {"version": "1.0", "timestamp": now, "requestContext": context}
+    record["requestPayload"] = json.loads(event or b"{}")
+    if outcome is None:
+        return record
     response = {"statusCode": 200, "executedVersion": spec.version}
     if outcome.function_error:
         response["functionError"] = outcome.function_error
-    return {
-        "version": "1.0",
-        "timestamp": now,
-        "requestContext": {
-            "requestId": outcome.request_id,
-            "functionArn": f"{spec.arn}:{spec.version}",
-            "condition": "RetriesExhausted" if outcome.error else "Success",
-            "approximateInvokeCount": attempts,
-        },
-        "requestPayload": json.loads(event or b"{}"),
-        "responseContext": response,
-        "responsePayload": json.loads(outcome.payload or b"null"),
-    }
+    else:
+        context["condition"] = "Success"
+    payload = json.loads(outcome.payload or b"null")
+    return record | {"responseContext": response, "responsePayload": payload}

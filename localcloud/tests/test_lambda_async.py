@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from itertools import count
 
 import pytest
 from botocore.exceptions import ClientError
@@ -102,6 +103,35 @@ def test_throttled_events_wait_and_are_not_lost(client, calls, raised_limit):
     for _ in range(8):
         send(client, name, {"fails": False})
     wait_until("all calls", lambda: len(read()) == 9)
+
+
+@pytest.mark.parametrize("throttled", [True, False])
+def test_an_event_that_is_too_old_is_dropped(client, calls, monkeypatch, throttled):
+    read, settings = calls
+    queue, take = make_queue(client)
+    role = make_role(client)
+    allow(client, role, "sqs:SendMessage")
+    name = deploy(client, _FAILING, Role=role, **settings)
+    client("lambda").put_function_event_invoke_config(
+        FunctionName=name,
+        MaximumEventAgeInSeconds=60,
+        DestinationConfig={"OnFailure": {"Destination": queue}},
+    )
+    if throttled:
+        client("lambda").put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+    monkeypatch.setattr(async_invocation, "_clock", count(step=61).__next__)
+
+    send(client, name, {"fails": True})
+
+    record = wait_until("the failure record", take)
+    context = record["requestContext"]
+    attempts = 0 if throttled else 1
+    assert (context["condition"], context["approximateInvokeCount"]) == (
+        "EventAgeExceeded",
+        attempts,
+    )
+    assert ("responsePayload" in record) is not throttled
+    assert len(read()) == attempts
 
 
 def keep_dead_letters(client, target, action, trace):

@@ -21,7 +21,7 @@ from localcloud.services.lambda_.dead_letters import DeadLetters
 from localcloud.services.lambda_.execution import find_function, open_client, run_function
 
 _MAX_ASYNC_BYTES = 1024 * 1024
-_ASYNC_RETRIES = 2
+_ASYNC_RETRIES, _ASYNC_SECONDS = 2, 6 * 3_600
 
 
 @operation("lambda", "Invoke")
@@ -88,6 +88,7 @@ def _read_settings(call: Call, spec: FunctionSpec) -> AsyncSettings:
     destinations = config.get("DestinationConfig") or {}
     return AsyncSettings(
         max_retries=config.get("MaximumRetryAttempts", _ASYNC_RETRIES),
+        max_age_seconds=config.get("MaximumEventAgeInSeconds", _ASYNC_SECONDS),
         on_success=destinations.get("OnSuccess", {}).get("Destination"),
         on_failure=destinations.get("OnFailure", {}).get("Destination"),
         dead_letters=dead_letters.get(spec.name),
