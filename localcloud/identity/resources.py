@@ -374,11 +374,6 @@ def _without_resource(call: Call) -> Iterator[Access]:
     yield Access(_action(call), "*")
 
 
-def _nothing(_call: Call) -> Iterator[Access]:
-    """Yield nothing: only AssumeRole needs permission, and the trust policy decides on that too."""
-    yield from ()
-
-
 _Lister: TypeAlias = Callable[[Call], Iterator[Access]]
 _SPECIAL: dict[str, _Lister] = {
     "athena": _athena,
@@ -399,5 +394,6 @@ _SPECIAL: dict[str, _Lister] = {
     "sns": _sns,
     "sqs": _sqs,
     "ssm": _ssm,
-    "sts": _nothing,
+    # Only AssumeRole needs permission, and the trust policy decides on that too.
+    "sts": lambda _call: iter(()),
 }
