@@ -87,11 +87,11 @@ output "functions" {
 
 output "quotas" {
   description = "The quotas of the account that the plan has read, by name: the value, and what this root needs of it."
-  value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => { needed = local._vpcs, value = found.value } }
+  value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => { needed = local.vpcs, value = found.value } }
 
   precondition {
-    condition     = alltrue([for found in data.aws_servicequotas_service_quota.vpcs : found.value >= local._vpcs])
-    error_message = "The account's quotas are too small. L-F678F1CE of vpc (VPCs per Region) is ${try(data.aws_servicequotas_service_quota.vpcs[0].value, 0)}, and this root has its own VPC beside the others of the region, ${local._vpcs} together: ask for ${local._vpcs} in Service Quotas, delete a VPC, or set network.existing."
+    condition     = alltrue([for found in data.aws_servicequotas_service_quota.vpcs : found.value >= local.vpcs])
+    error_message = "The account's quotas are too small. L-F678F1CE of vpc (VPCs per Region) is ${try(data.aws_servicequotas_service_quota.vpcs[0].value, 0)}, and this root has its own VPC beside the others of the region, ${local.vpcs} together: ask for ${local.vpcs} in Service Quotas, delete a VPC, or set network.existing."
   }
 }
 

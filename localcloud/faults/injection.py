@@ -201,6 +201,7 @@ THROTTLES = {
     "scheduler": ("ThrottlingException", 429),
     "schemas": ("TooManyRequestsException", 429),
     "secretsmanager": ("ThrottlingException", 400),
+    "service-quotas": ("TooManyRequestsException", 400),
     "sns": ("Throttled", 429),
     "ssm": ("ThrottlingException", 400),
     "sts": ("Throttling", 400),

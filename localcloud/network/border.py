@@ -48,6 +48,7 @@ ENDPOINT_NAMES = {
     "scheduler": "scheduler",
     "schemas": "",
     "secretsmanager": "secretsmanager",
+    "servicequotas": "servicequotas",
     "sns": "sns",
     "ssm": "ssm",
     "sts": "sts",

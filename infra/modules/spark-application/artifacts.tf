@@ -30,7 +30,7 @@ locals {
     pyfiles  = "${local._start}${local._pyfiles_key}"
   }
 
-  requests = {
+  _requests = {
     for name, run in var.runs : name => {
       application_id = aws_emrserverless_application.this.id
       arguments      = [for word in run.arguments : lookup(local._places, word, word)]
@@ -44,7 +44,7 @@ locals {
       role_arn       = local.role_arns[run.role]
     }
   }
-  submit_commands = { for name, request in local.requests : name => templatefile("${path.module}/submit.tftpl", request) }
+  submit_commands = { for name, request in local._requests : name => templatefile("${path.module}/submit.tftpl", request) }
 }
 
 module "bucket" {

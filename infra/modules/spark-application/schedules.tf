@@ -1,8 +1,8 @@
 # The schedules of runs: each starts a run as its submit command does.
 locals {
   # The scheduler takes the fields of an API in PascalCase.
-  _inputs = {
-    for name, request in local.requests : name => {
+  schedule_inputs = {
+    for name, request in local._requests : name => {
       ApplicationId    = request.application_id
       ClientToken      = "<aws.scheduler.execution-id>"
       ExecutionRoleArn = request.role_arn
@@ -37,7 +37,7 @@ module "schedule" {
   target = {
     arn         = "arn:${local.partition}:scheduler:::aws-sdk:emrserverless:startJobRun"
     description = "Starts the job run ${each.key} of ${local.application_name}"
-    input       = jsonencode(local._inputs[each.key])
+    input       = jsonencode(local.schedule_inputs[each.key])
   }
   policy_json = jsonencode({
     Version = "2012-10-17"

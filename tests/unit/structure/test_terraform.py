@@ -18,11 +18,12 @@ _FILES = {"main.tf", "variables.tf", "outputs.tf", "versions.tf"}
 _ROOT_FILES = {"providers.tf", "backend.tf"}
 _CASES = {"smallest", "full", "invalid"}
 _MOST_INPUTS = 15
-_MOST_INPUTS_OF_A_ROOT = 18  # a root has some of its own: the account, and rules of a company
+_MOST_INPUTS_OF_A_ROOT = 19  # it has some of its own: the account, its quotas, a company's rules
 # Data sources that ask AWS for nothing.
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
+    **dict.fromkeys(["consumer", "producer"], {"aws_servicequotas_service_quota", "aws_vpcs"}),
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
     "lake-grants": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
