@@ -23,7 +23,8 @@ _MOST_INPUTS_OF_A_ROOT = 19  # it has some of its own: the account, its quotas, 
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
-    **dict.fromkeys(["consumer", "producer"], {"aws_servicequotas_service_quota", "aws_vpcs"}),
+    "consumer": {"aws_servicequotas_service_quota", "aws_vpcs"},
+    "producer": {"aws_servicequotas_service_quota", "aws_vpcs"},
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
     "lake-grants": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
