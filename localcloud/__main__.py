@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     down.set_defaults(command=commands.down)
 
     status = parsers.add_parser("status", help="show its clusters, functions, jobs and links")
-    status.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
+    _add_output(status)
     status.set_defaults(command=commands.status)
 
     env = parsers.add_parser("env", help='print the environment to use: eval "$(... env)"')
@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument(
         "--group", default="", help="the id of the security group to start from [none]"
     )
+    _add_output(trace)
     trace.set_defaults(command=commands.trace)
     _add_registry(parsers)
     _add_assumptions(parsers)
@@ -77,13 +78,23 @@ def _add_registry(parsers: Any) -> None:
         "--interface", default="", help="the id of a network interface, in whose VPC it is seen"
     )
     registry.add_argument("--host", default="", help="its host name in that VPC")
+    _add_output(registry)
     registry.set_defaults(command=commands.registry)
 
 
 def _add_assumptions(parsers: Any) -> None:
     told = parsers.add_parser("assumptions", help="print what it assumes about AWS, as data")
-    told.add_argument("--output", choices=("text", "json"), default="text", help="[%(default)s]")
+    _add_output(told)
     told.set_defaults(command=commands.assumptions)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="json prints one object or list in one line [%(default)s]",
+    )
 
 
 if __name__ == "__main__":

@@ -52,12 +52,12 @@ def down(folder: Path) -> None:
     _say(f"localcloud {how} (process {instance.pid})")
 
 
-def status(folder: Path, as_json: bool) -> None:
+def status(folder: Path, output: str) -> None:
     """Print what runs."""
     instance = _require(folder)
     parts = instance.ask("status")
-    if as_json:
-        _say(json.dumps(parts, indent=2))
+    if output == "json":
+        _say(json.dumps(parts))
         return
     _say(f"localcloud answers on {instance.endpoint} (process {instance.pid})")
     for name, things in parts.items():
@@ -91,7 +91,7 @@ def assumptions(folder: Path, output: str) -> None:
     """Print each assumption about AWS with its source and the command that would settle it."""
     found = read_assumptions()
     if output == "json":
-        _say(json.dumps([asdict(each) for each in found], indent=2))
+        _say(json.dumps([asdict(each) for each in found]))
         return
     for each in found:
         _say(f"{each.about}: {each.says}")
@@ -100,19 +100,25 @@ def assumptions(folder: Path, output: str) -> None:
         _say(f"  settle  {each.settle}\n")
 
 
-def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:
+def trace(folder: Path, output: str, **way: Any) -> None:
     """Print the hops from a VPC to a host, and the missing one."""
-    found = _require(folder).ask("trace", host=host, port=port, vpc=vpc, group=group)
-    for hop in found["hops"]:
-        _say(f"  {hop}")
+    found = _require(folder).ask("trace", **way)
+    if output == "json":
+        _say(json.dumps(found))
+    else:
+        for hop in found["hops"]:
+            _say(f"  {hop}")
     if found["missing"]:
         raise LocalcloudError(found["missing"])
 
 
-def registry(folder: Path, port: int, interface: str, host: str) -> None:
+def registry(folder: Path, port: int, interface: str, host: str, output: str) -> None:
     """Start Apicurio Registry if it does not run, show it in a VPC, and print its URLs."""
     wanted = {"port": port, "interface": interface, "host": host}
     found = _require(folder).ask("start-registry", **wanted)
+    if output == "json":
+        _say(json.dumps(found))
+        return
     _say(f"Apicurio Registry answers on {found['url']} (process {found['pid']})")
     places = {"this machine": found["url"].removeprefix("http://")}
     places |= {each: f"{name}:{found['port']}" for each, name in found["hosts"].items()}

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import boto3
 import pytest
 
+from localcloud.__main__ import main
 from localcloud.command.instance import find_instance, start_time
 from tests.fixtures.functions import deploy, invoke
 
@@ -173,7 +175,8 @@ def test_status_and_logs_show_the_calls(shared):
     status = _run(shared, "status").stdout
     assert f"localcloud answers on {running.endpoint} (process {running.pid})" in status
     assert "account=333333333333  calls=1" in status
-    assert '"account": "333333333333"' in _run(shared, "status", "--json").stdout
+    shown = json.loads(_run(shared, "status", "--output", "json").stdout)
+    assert "333333333333" in {each["account"] for each in shown["accounts"]}
     assert '"operation": "ListTables"' in _run(shared, "logs", "calls", "--once").stdout
     assert _run(shared, "logs", "server", "--once").returncode == 0
     unknown = _run(shared, "logs", "nobody")
@@ -212,3 +215,13 @@ def test_trace_asks_the_network(shared):
     done = _run(shared, "trace", "b-1.example.org", "9096", "--vpc", "vpc-none")
     assert done.returncode == 1
     assert "vpc-none" in done.stderr
+
+
+def test_a_path_with_a_missing_hop_is_told_as_json_and_is_an_error(monkeypatch, capsys):
+    found = {"hops": ["route table rtb-1"], "missing": "no route"}
+    instance = Mock(ask=Mock(return_value=found))
+    monkeypatch.setattr("localcloud.command.commands.find_instance", lambda _: instance)
+    assert main(["trace", "b-1", "9096", "--vpc", "vpc-1", "--output", "json"]) == 1
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == found
+    assert printed.err == "no route\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import urllib.request
@@ -136,7 +137,7 @@ def test_the_command_prints_its_urls(own, vpc, shown, capsys, monkeypatch):
 
     monkeypatch.setattr(commands, "find_instance", lambda folder: Asked())
     pid = own.state(RegistryServer).process.pid
-    commands.registry(own.folder, _PORT, "", "")
+    commands.registry(own.folder, _PORT, "", "", "text")
 
     address = shown["url"].removeprefix("http://")
     assert capsys.readouterr().out.splitlines() == [
@@ -148,6 +149,10 @@ def test_the_command_prints_its_urls(own, vpc, shown, capsys, monkeypatch):
         f"    its own API     apicurio+http://{_HOST}:{_PORT}",
         f"    Confluent's API confluent+http://{_HOST}:{_PORT}/apis/ccompat/v7",
     ]
+    commands.registry(own.folder, _PORT, "", "", "json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["url"], told["pid"]) == (shown["url"], pid)
+    assert told["hosts"] == {vpc[2]: _HOST}
     assert any(
         "Listening on" in line for line in follow_log(Asked(), own.folder, "apicurio", once=True)
     )
