@@ -35,7 +35,7 @@ def _look(host, *words, code=0):
 
 
 def test_the_schemas_are_listed_with_their_versions(host):
-    assert "sensor" in _look(host, "list")
+    assert "sensor" in _look(host, "list")["schemas"]
 
     found = _look(host, "versions", "sensor")
 
@@ -55,7 +55,7 @@ def test_two_versions_are_compared(host):
     found = _look(host, "diff", "sensor", "1", "2")
 
     assert [change["path"] for change in found["changes"]] == ["temperature"]
-    assert (found["after_reads_before"], found["before_reads_after"]) == ([], [])
+    assert (found["afterReadsBefore"], found["beforeReadsAfter"]) == (True, True)
 
 
 def test_a_definition_is_checked_and_not_registered(host, tmp_path):

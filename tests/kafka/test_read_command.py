@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -23,6 +23,8 @@ from penstock.kafka import (
 from penstock.registry import MemoryRegistry, Registries
 from penstock.schemas import encode
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from tests.fixtures.commands import read_json
+from tests.stubs.terminal import Terminal
 
 pytestmark = pytest.mark.kafka
 
@@ -94,7 +96,7 @@ def test_a_record_is_shown_with_its_schema_and_all_its_parts(
         ],
     )
     assert code == 0
-    first, second = map(json.loads, lines)
+    first, second = read_json("read", "".join(f"{line}\n" for line in lines))
     assert first == {
         "topic": topic,
         "partition": 0,
@@ -103,9 +105,22 @@ def test_a_record_is_shown_with_its_schema_and_all_its_parts(
         "key": "000001",
         "headers": [{"name": "trace", "value": "a\x1b[1m"}],
         "schema": {"name": "sensor", "version": 1, "id": str(version.key)},
+        "failure": None,
         "value": {"temperature": 30.5, "raw": "/w=="},
     }
-    assert (second["value"], "schema" in second) == (None, False)
+    assert (second["value"], second["schema"]) == (None, None)
+
+
+def test_a_terminal_sees_how_many_records_are_read_while_they_go_elsewhere(
+    run: Run, settings: KafkaSettings, topic: str
+) -> None:
+    _send(settings, topic, b"1", b"2")
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        run(topic, "--count", "2")
+
+    assert "\r\x1b[K[                    ] 0 % of 2 records, " in stderr.getvalue()
+    assert "[####################] 100 % of 2 records, " in stderr.getvalue()
 
 
 def test_a_value_that_cannot_be_decoded_is_shown_with_the_reason(
@@ -122,7 +137,7 @@ def test_a_value_that_cannot_be_decoded_is_shown_with_the_reason(
     assert "\\xff" in lines[1]
 
     code, lines = run(topic, "--output", "json")
-    plain, framed = map(json.loads, lines)
+    plain, framed = read_json("read", "".join(f"{line}\n" for line in lines))
     assert (code, plain["value"], plain["failure"]["reason"]) == (
         *(1, '{"plain": 1}', "unknown-framing"),
     )

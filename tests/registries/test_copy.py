@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -15,12 +17,28 @@ from penstock.errors import SchemaNotFoundError
 from penstock.framing import SchemaKey, encode_frame
 from penstock.registry import Registries, load_admin, load_backup, load_registries
 from penstock.schemas import Compatibility, decode, encode, load_schema
+from tests.fixtures.commands import read_json
 from tests.fixtures.copies import Move, form, glue, move, shape
 from tests.stubs.registries import Reading
+from tests.stubs.terminal import Terminal
 
 __all__ = ["glue", "move"]
 
 pytestmark = pytest.mark.java
+
+
+def test_a_terminal_sees_how_many_schemas_are_read_and_copied(
+    move: Move, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--map", move.map_file, "--dry-run", "--output", "json"]
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        assert main(["registry", "copy", move.url, move.glue_url, *words], {}) == 0
+
+    assert "\r\x1b[K[                    ] 0 % of 4 schemas read, " in stderr.getvalue()
+    assert "\r\x1b[K[####################] 100 % of 4 schemas copied, " in stderr.getvalue()
+    (told,) = read_json("registry copy", capsys.readouterr().out)
+    assert (told["dryRun"], told["mapWritten"]) == (True, False)
 
 
 def test_a_registry_is_copied_to_glue_whole_and_a_second_copy_changes_nothing(
@@ -30,7 +48,7 @@ def test_a_registry_is_copied_to_glue_whole_and_a_second_copy_changes_nothing(
     source, target = load_admin(move.url), load_admin(move.glue_url)
 
     assert (code, report["complete"], report["unchanged"]) == (0, True, False), report
-    names = {each["name"]: each["new_name"] for each in report["schemas"]}
+    names = {each["name"]: each["newName"] for each in report["schemas"]}
     assert names == {
         ":readings-key": "readings-key", ":unit": "unit", "orders": "orders",
         "readings": "readings",
@@ -43,7 +61,7 @@ def test_a_registry_is_copied_to_glue_whole_and_a_second_copy_changes_nothing(
     assert json.loads(orders.versions[0].definition)["fields"][0]["type"]["symbols"] == ["C", "F"]
     versions = {each["name"]: each["versions"] for each in report["schemas"]}["readings"]
     assert [
-        (each["id"], each["new_id"], each["number"], each["new_number"], each["samples"])
+        (each["id"], each["newId"], each["number"], each["newNumber"], each["samples"])
         for each in versions
     ] == [
         (old.id, new.id, old.number, new.number, 3)
@@ -109,7 +127,7 @@ def test_glue_is_copied_to_a_registry_of_another_kind(move: Move, reading: Readi
 
     assert code == 0, report
     assert schema["notes"] == ["not copied: description", "not copied: tags"]
-    assert [(each["action"], each["new_number"]) for each in schema["versions"]] == [
+    assert [(each["action"], each["newNumber"]) for each in schema["versions"]] == [
         ("register", 1), ("register", 2), ("leave-out", None), ("register", 3),
     ]  # fmt: skip
     mode, definitions = shape(target, "readings")
@@ -144,7 +162,7 @@ def test_a_deleted_version_is_in_the_map_and_not_in_the_copy(move: Move, reading
 
     assert code == 0, report
     assert [
-        (each["number"], each["status"], each["action"], each["new_number"])
+        (each["number"], each["status"], each["action"], each["newNumber"])
         for each in readings["versions"]
     ] == [
         (1, "DELETING", "leave-out", None), (2, "AVAILABLE", "register", 1),
@@ -180,7 +198,7 @@ def test_a_version_that_the_mode_refuses_is_named_and_nothing_of_its_schema_is_c
 
     assert (code, report["complete"]) == (0, True), report
     assert shape(load_admin(url), "readings") == shape(load_admin(glue_url), "readings")
-    assert load_backup(report["map_file"]).kind is load_admin(url).kind
+    assert load_backup(report["mapFile"]).kind is load_admin(url).kind
 
 
 def _masked(text: str) -> str:

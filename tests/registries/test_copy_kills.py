@@ -81,7 +81,7 @@ def test_a_copy_that_is_killed_at_any_call_is_continued(
         assert (code, report["complete"]) == (0, True), f"killed at call {at}: {report}"
         origin, made = load_admin(source), load_admin(target)
         for each in report["schemas"]:
-            assert shape(origin, each["name"]) == shape(made, each["new_name"])
+            assert shape(origin, each["name"]) == shape(made, each["newName"])
         at += trials(23, 1)
 
     assert at > 30
@@ -108,7 +108,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_schema_is_continued(
 
     code, report = move.copy(url, glue_url)
 
-    assert (code, report["complete"], report["map_written"]) == (0, True, False), report
+    assert (code, report["complete"], report["mapWritten"]) == (0, True, False), report
     assert _is_whole(load_admin(url), load_admin(glue_url), "readings")
 
 

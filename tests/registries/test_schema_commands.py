@@ -10,6 +10,7 @@ import pytest
 
 from penstock.cli import main
 from penstock.registry import BackupRegistry, OverlayRegistry, load_backup, load_registry
+from tests.fixtures.commands import read_json
 from tests.stubs.registries import Reading
 
 pytestmark = pytest.mark.java
@@ -37,7 +38,8 @@ def test_a_registry_is_shown(run: Run) -> None:
     code, text = run("versions", "readings")
     assert (code, text.splitlines()[0]) == (0, "readings: mode BACKWARD")
     assert len(text.splitlines()) == 4
-    assert json.loads(run("versions", "readings", "--output", "json")[1])["checkpoint"] is None
+    (told,) = read_json("schema versions", run("versions", "readings", "--output", "json")[1])
+    assert told["checkpoint"] is None
     assert len(json.loads(run("show", "readings")[1])["fields"]) == 3
     assert run("diff", "readings", "1", "2") == (
         0,
@@ -73,7 +75,7 @@ def test_a_definition_is_registered_once(run: Run, reading: Reading, tmp_path: P
 
     new = reading(flow="long", level="double", state="string")
     code, text = register(new)
-    again = json.loads(register(new, "--output", "json")[1])
+    (again,) = read_json("schema register", register(new, "--output", "json")[1])
 
     assert (code, text) == (0, f"readings: registered version 4, {again['id']}\n")
     assert (again["number"], again["created"]) == (4, False)

@@ -101,11 +101,11 @@ def row(schema_id, offset, *, partition=0, delay=timedelta(seconds=1), **values)
     return dict.fromkeys(_TYPES) | dict(zip(_TYPES, coordinates, strict=False)) | values
 
 
-def check(lake, athena, registries, name, rows, *, settings=_SETTINGS, kafka=None):  # noqa: PLR0913
+def check(lake, athena, registries, name, rows, *, settings=_SETTINGS, kafka=None, told=None):  # noqa: PLR0913
     table = pa.table({key: pa.array([one[key] for one in rows], _TYPES[key]) for key in _TYPES})
     lake.make_iceberg(name, table)
     found = TableCheck(settings, f"{lake.database}.{name}", athena, registries, kafka)
-    return found.run(_NOW)
+    return found.run(_NOW, lambda *what: None if told is None else told.append(what))
 
 
 def states(report):
@@ -124,8 +124,11 @@ def test_every_rule_holds(lake, athena, registries, schema_ids):
         row(second, 5, partition=1, device="f", note="y", place={"room": 2}),
     ]
 
-    report = check(lake, athena, registries, "whole", rows, kafka=Kafka())
+    told = []
 
+    report = check(lake, athena, registries, "whole", rows, kafka=Kafka(), told=told)
+
+    assert [what for what, _, _ in told] == ["Athena answers query 1", "Athena answers query 2"]
     assert set(states(report).values()) == {"holds"}
     assert report.rows == 5
     assert [(day.day, day.rows) for day in report.days] == [("2026-11-21", 5)]

@@ -7,6 +7,16 @@ from __future__ import annotations
 
 from penstock.cli.arguments import add_output, use_answer_codes
 from penstock.cli.command import main
-from penstock.cli.terminal import complain, printable, say
+from penstock.cli.terminal import Progress, complain, printable, say
+from penstock.cli.values import say_json
 
-__all__ = ["add_output", "complain", "main", "printable", "say", "use_answer_codes"]
+__all__ = [
+    "Progress",
+    "add_output",
+    "complain",
+    "main",
+    "printable",
+    "say",
+    "say_json",
+    "use_answer_codes",
+]

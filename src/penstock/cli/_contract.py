@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from penstock.cli._arguments import add_output
+from penstock.cli.values import say_json
 from penstock.cli.terminal import say
 from penstock.operations import CONTRACT_FILE, write_contract
 
@@ -29,10 +31,14 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         metavar="FILE",
         help="the file to write [%(default)s]",
     )
+    add_output(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(settings: argparse.Namespace) -> int:
     written = write_contract(settings.producer, settings.consumer, settings.to)
-    say(f"wrote the contract of {written.consumer} to {written.path}")
+    if settings.output == "json":
+        say_json({"consumer": written.consumer, "file": written.path})
+    else:
+        say(f"wrote the contract of {written.consumer} to {written.path}")
     return 0

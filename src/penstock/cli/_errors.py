@@ -9,16 +9,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from penstock.cli._values import describe_bytes, describe_headers, show_moment
 from penstock.cli.arguments import add_consumer, add_from_environ, add_output
-from penstock.cli.terminal import say
+from penstock.cli._submit import show_submitted
+from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
+from penstock.cli.terminal import Progress, say
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
 from penstock.settings import describe_settings
 from penstock.sinks import DeadLetter, SelectionSettings
 
 HELP = "List the dead letters of a consumer, show one, or retry them with the replay job."
 _LIST = "List the dead letters that are neither done nor parked: id, time, retries, reason, detail."
-_SHOW = "Show one dead letter as JSON, with the bytes of its record."
+_SHOW = "Show one dead letter as JSON, with the bytes of its record; --output json uses one line."
 _REPLAY = "Submit the replay job, which retries dead letters, to EMR Serverless."
 _TABLE = "PENSTOCK_ERRORS_TABLE"
 _BUCKET = "PENSTOCK_PARKED_BUCKET"
@@ -29,18 +30,20 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the three commands and their arguments."""
     commands = parser.add_subparsers(required=True, metavar="list|show|replay")
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
-    add_output(listing, "json prints an object in a line for each row")
+    add_output(listing, "an object in a line for each row")
     listing.set_defaults(run=partial(_run_list, environ))
     show = commands.add_parser("show", help=_SHOW, description=_SHOW)
     show.add_argument("id", metavar="ID", help="its id, as list prints it")
     add_from_environ(
         show, "--bucket", _BUCKET, "the bucket with bytes too large for the table", environ
     )
+    add_output(show)
     show.set_defaults(run=_run_show)
     for command in (listing, show):
         add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
     add_consumer(replay)
+    add_output(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):
         SelectionSettings.add_flags(command)
@@ -50,12 +53,15 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     selection = SelectionSettings.from_flags(flags, environ).select(int(time.time()))
     if flags.output == "text":
         say(_COLUMNS.format("ID", "WHEN", "RETRIES", "REASON", "DETAIL"))
-    for row in list_dead_letters(flags.table, selection):
-        if flags.output == "json":
-            say(json.dumps(_describe(row)))
-        else:
-            when = show_moment(row.first_seen_ms)
-            say(_COLUMNS.format(row.id, when, row.attempts, row.reason, row.detail))
+    with Progress() as bar:
+        bar.show("rows", 0)
+        for number, row in enumerate(list_dead_letters(flags.table, selection), 1):
+            if flags.output == "json":
+                say_json(_describe(row))
+            else:
+                when = show_moment(row.first_seen_ms)
+                say(_COLUMNS.format(row.id, when, row.attempts, row.reason, row.detail))
+            bar.show("rows", number)
     return 0
 
 
@@ -66,11 +72,13 @@ def _run_show(flags: argparse.Namespace) -> int:
         "key": describe_bytes(row.key),
         "headers": describe_headers(row.headers),
         "value": describe_bytes(row.value),
+        "lost": row.lost or None,
     }
-    if row.lost:
-        described["lost"] = row.lost
-    for line in json.dumps(described, indent=2).splitlines():
-        say(line)
+    if flags.output == "json":
+        say_json(described)
+    else:
+        for line in json.dumps(described, indent=2).splitlines():
+            say(line)
     return 1 if row.lost else 0
 
 
@@ -83,7 +91,7 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         for word in (row.flag, value)
     ]
     run = submit_job(flags.consumer, "replay", words)
-    say(f"submitted replay as {run}")
+    show_submitted("replay", run, flags.output)
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import signal
 import sys
@@ -16,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from penstock.cli.arguments import add_output
+from penstock.cli.values import format_json, say_json
 from penstock.cli.terminal import Progress, say
 from penstock.errors import SettingsError
 from penstock.operations import (
@@ -62,7 +62,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--quiet", action="store_true", help="print only what is not written, and the summary"
     )
-    add_output(parser, "json prints an object in a line for each event, and one for the summary")
+    add_output(parser, "an object in a line for each event, and one for the summary")
     ProduceSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
 
@@ -130,8 +130,8 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)
     records = flags.records or (None if flags.file else _GENERATED_RECORDS)
     totals = _Totals()
-    progress = Progress("records", records, prints_lines=not flags.quiet)
-    with _interruptible() as is_stopped, progress as bar:
+    with _interruptible() as is_stopped, Progress(prints_lines=not flags.quiet) as bar:
+        bar.show("records", 0, records)
         try:
             for batch in produce_events(
                 settings, source, max_records=records, rate=flags.rate, is_stopped=is_stopped
@@ -143,7 +143,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
                     for line in lines:
                         say(line)
                     sys.stdout.flush()
-                bar.show(totals.done)
+                bar.show("records", totals.done, records)
         finally:
             bar.clear()
             if totals.done or is_stopped():
@@ -158,7 +158,7 @@ def _format(
 ) -> list[str]:
     """Return the lines to print for a batch."""
     if flags.output == "json":
-        return [json.dumps(each.describe()) for each in batch if each.refusal or not flags.quiet]
+        return [format_json(each.describe()) for each in batch if each.refusal or not flags.quiet]
     lines: list[str] = []
     # An outage has one sentence for many events.
     for problem, group in groupby(batch, _describe_problem):
@@ -193,7 +193,7 @@ def _show(produced: ProducedEvent) -> str:
 
 def _say_summary(totals: _Totals, output: str) -> None:
     if output == "json":
-        say(json.dumps({"summary": totals.describe()}))
+        say_json({"summary": totals.describe()})
     else:
         say(totals.show())
 

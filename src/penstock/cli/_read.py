@@ -6,19 +6,21 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
-from penstock.cli._values import (
+from penstock.cli.values import (
     describe_bytes,
     describe_headers,
     describe_value,
+    say_json,
     show_bytes,
     show_moment,
 )
 from penstock.cli.arguments import add_output
-from penstock.cli.terminal import say
+from penstock.cli.terminal import Progress, say
 from penstock.operations import ReadRecord, ReadSettings, read_records
 from penstock.settings import parse_count, parse_moment
 
@@ -43,7 +45,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--follow", action="store_true", help="wait for new records at the end, until ctrl-C"
     )
-    add_output(parser, "json prints an object in a line for each record")
+    add_output(parser, "an object in a line for each record")
     ReadSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
 
@@ -65,13 +67,16 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         settings, flags.topic, flags.start, partition=flags.partition, follow=flags.follow
     )
     failed = 0
-    try:
-        for record in islice(records, flags.count):
-            say(_show(record) if flags.output == "text" else json.dumps(_describe(record)))
-            sys.stdout.flush()
+    with Progress() as bar, suppress(KeyboardInterrupt):  # ctrl-C is the way to end --follow
+        bar.show("records", 0, flags.count)
+        for number, record in enumerate(islice(records, flags.count), 1):
+            if flags.output == "json":
+                say_json(_describe(record))
+            else:
+                say(_show(record))
+                sys.stdout.flush()
             failed += record.failure is not None
-    except KeyboardInterrupt:
-        pass  # the way to end --follow
+            bar.show("records", number, flags.count)
     return 1 if failed else 0
 
 
@@ -100,21 +105,15 @@ def _show(found: ReadRecord) -> str:
 def _describe(found: ReadRecord) -> dict[str, Any]:
     """Return a record as one JSON object; bytes are text, or base64 if they are not UTF-8."""
     record, version, failure = found.record, found.version, found.failure
-    described = {
+    return {
         "topic": record.source.topic,
         "partition": record.source.partition,
         "offset": record.source.offset,
         "timestamp": show_moment(record.timestamp_ms),
-        "key": describe_bytes(record.key) if found.key is None else describe_value(found.key),
+        "key": describe_bytes(record.key) if found.key is None else found.key,
         "headers": describe_headers(record.headers),
+        "schema": version
+        and {"name": version.name, "version": version.number, "id": str(version.key)},
+        "failure": failure and {"reason": failure.reason, "detail": failure.detail},
+        "value": describe_bytes(record.value) if failure else found.event,
     }
-    if version:
-        described["schema"] = {
-            "name": version.name,
-            "version": version.number,
-            "id": str(version.key),
-        }
-    if failure:
-        described["failure"] = {"reason": failure.reason, "detail": failure.detail}
-    described["value"] = describe_bytes(record.value) if failure else describe_value(found.event)
-    return described

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from penstock.cli.arguments import add_output
+from penstock.cli.values import describe_value, say_json
 from penstock.cli.terminal import Progress, say
 from penstock.operations import (
     CopiedSchema,
@@ -73,7 +72,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     copy.add_argument(
         "--replace", action="store_true", help="replace a map that has other schema ids too"
     )
-    add_output(copy, "the form of the output")
+    add_output(copy)
     copy.set_defaults(run=_run_copy)
 
 
@@ -90,20 +89,16 @@ def _run_copy(flags: argparse.Namespace) -> int:
         flags.dry_run,
         flags.replace,
     )
-    done = 0
-    with Progress("schemas", prints_lines=flags.output != "json") as bar:
+    with Progress(prints_lines=flags.output != "json") as bar:
 
-        def report(schema: CopiedSchema) -> None:
-            nonlocal done
-            done += 1
+        def show(schema: CopiedSchema) -> None:
             if flags.output == "text":
                 _say_schema(schema, flags.dry_run)
-            bar.show(done)
 
-        result = copy_registry(settings, report)
+        result = copy_registry(settings, show, bar.show)
     if flags.output == "json":
         more = {"complete": result.is_complete, "unchanged": result.is_unchanged}
-        print(json.dumps(asdict(result) | more | {"dry_run": flags.dry_run}))
+        say_json(describe_value(result) | more | {"dryRun": flags.dry_run})
     else:
         _say_end(result, flags.dry_run)
     return 0 if result.is_complete else 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from penstock.cli.arguments import add_from_environ
+from penstock.cli.arguments import add_from_environ, add_output
+from penstock.cli.values import say_json
 from penstock.cli.terminal import Progress, say
-from penstock.operations import list_rejected, replay_rejected
+from penstock.operations import ListedEvent, ReplayedEvent, list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."
 _BUCKET = "PENSTOCK_REJECTED_BUCKET"
@@ -30,6 +31,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         metavar="KEY",
         help="prefix of the keys to list [all events]",
     )
+    add_output(listing, "an object in a line for each event")
     listing.set_defaults(run=_run_list)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
     replay.add_argument(
@@ -41,6 +43,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     replay.add_argument(
         "--function", help="the producer function to send them to [the one that rejected them]"
     )
+    add_output(replay, "an object in a line for each event, and one for the summary")
     replay.set_defaults(run=_run_replay)
     for command in (listing, replay):
         add_from_environ(command, "--bucket", _BUCKET, "the bucket of rejected events", environ)
@@ -48,34 +51,76 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run_list(settings: argparse.Namespace) -> int:
     """Print each event; return 1 if an event cannot be read."""
-    say(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"))
+    show = _list_as_json if settings.output == "json" else _list_as_text
+    if settings.output == "text":
+        say(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"))
     unreadable = 0
-    for found in list_rejected(settings.bucket, settings.prefix):
-        if (event := found.event) is None:
-            say(f"{found.key} cannot be read: {found.problem}")
-            unreadable += 1
-        else:
-            say(_COLUMNS.format(found.key, event.when, event.reason, event.detail))
+    with Progress() as bar:
+        bar.show("events", 0)
+        for number, found in enumerate(list_rejected(settings.bucket, settings.prefix), 1):
+            show(found)
+            unreadable += found.event is None
+            bar.show("events", number)
     return 1 if unreadable else 0
+
+
+def _list_as_text(found: ListedEvent) -> None:
+    if (event := found.event) is None:
+        say(f"{found.key} cannot be read: {found.problem}")
+    else:
+        say(_COLUMNS.format(found.key, event.when, event.reason, event.detail))
+
+
+def _list_as_json(found: ListedEvent) -> None:
+    event = found.event
+    say_json(
+        {
+            "key": found.key,
+            "when": event and event.when,
+            "reason": event and event.reason,
+            "detail": event and event.detail,
+            "problem": found.problem or None,
+        }
+    )
 
 
 def _run_replay(settings: argparse.Namespace) -> int:
     """Print the outcome of each event; return 1 if an event stays or none was sent."""
+    show = _replay_as_json if settings.output == "json" else _replay_as_text
     written = stay = 0
-    with Progress("events") as bar:
+    with Progress() as bar:
+        bar.show("events", 0)
         for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
+            show(sent)
             written += sent.written
-            stay += sent.rejected
-            if sent.problem:
-                say(f"{sent.key} stays: {sent.problem}")
-                stay += 1
-            elif sent.record:
-                say(f"{sent.key} is written as {sent.record}")
-            else:
-                say(
-                    f"{sent.key} is a request: {sent.written:,} of its events are written, "
-                    f"{sent.rejected:,} are rejected and kept alone"
-                )
-            bar.show(written + stay)
-    say(f"{written} written, {stay} stay")
+            stay += sent.rejected + bool(sent.problem)
+            bar.show("events", written + stay)
+    if settings.output == "json":
+        say_json({"summary": {"written": written, "stay": stay}})
+    else:
+        say(f"{written} written, {stay} stay")
     return 1 if stay or not written else 0
+
+
+def _replay_as_text(sent: ReplayedEvent) -> None:
+    if sent.problem:
+        say(f"{sent.key} stays: {sent.problem}")
+    elif sent.record:
+        say(f"{sent.key} is written as {sent.record}")
+    else:
+        say(
+            f"{sent.key} is a request: {sent.written:,} of its events are written, "
+            f"{sent.rejected:,} are rejected and kept alone"
+        )
+
+
+def _replay_as_json(sent: ReplayedEvent) -> None:
+    say_json(
+        {
+            "key": sent.key,
+            "record": sent.record or None,
+            "written": sent.written,
+            "rejected": sent.rejected,
+            "problem": sent.problem or None,
+        }
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.commands import add_installed
-from penstock.cli.terminal import say
+from penstock.cli.values import describe_value, say_json
+from penstock.cli.terminal import Progress, say
 from penstock.errors import OperationError
 from penstock.operations import (
     check_candidate,
@@ -71,13 +71,15 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     commands.metavar = "|".join(commands.choices)
     for command in (listing, versions, show, diff, check, register, *others):
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
-        add_output(command, "the form of the output")
+        add_output(command)
 
 
 def _run_list(settings: argparse.Namespace) -> int:
-    names = list_schemas(settings.registry)
+    with Progress(prints_lines=False) as bar:
+        bar.show("schemas are listed")
+        names = list_schemas(settings.registry)
     if settings.output == "json":
-        print(json.dumps(names))
+        say_json({"schemas": names})
     else:
         for name in names:
             say(name)
@@ -85,11 +87,17 @@ def _run_list(settings: argparse.Namespace) -> int:
 
 
 def _run_versions(settings: argparse.Namespace) -> int:
-    schema = read_versions(settings.registry, settings.schema)
+    with Progress(prints_lines=False) as bar:
+        schema = read_versions(settings.registry, settings.schema, bar.show)
     if settings.output == "json":
-        versions = [_describe_version(version) for version in schema.versions]
-        mode, checkpoint = schema.compatibility.value, schema.checkpoint or None
-        print(json.dumps({"mode": mode, "checkpoint": checkpoint, "versions": versions}))
+        say_json(
+            {
+                "schema": schema.name,
+                "mode": schema.compatibility,
+                "checkpoint": schema.checkpoint or None,
+                "versions": [_describe_version(version) for version in schema.versions],
+            }
+        )
         return 0
     compares = f", checkpoint {schema.checkpoint}" if schema.checkpoint else ""
     say(f"{schema.name}: mode {schema.compatibility}{compares}")
@@ -101,9 +109,11 @@ def _run_versions(settings: argparse.Namespace) -> int:
 
 
 def _run_show(settings: argparse.Namespace) -> int:
-    version = read_version(settings.registry, settings.schema, settings.version)
+    with Progress(prints_lines=False) as bar:
+        version = read_version(settings.registry, settings.schema, settings.version, bar.show)
     if settings.output == "json":
-        print(json.dumps(_describe_version(version) | {"definition": version.definition}))
+        described = {"schema": settings.schema, **_describe_version(version)}
+        say_json(described | {"definition": version.definition})
         return 0
     try:
         text = json.dumps(json.loads(version.definition), indent=2)
@@ -115,17 +125,24 @@ def _run_show(settings: argparse.Namespace) -> int:
 
 
 def _run_diff(settings: argparse.Namespace) -> int:
-    found = compare_versions(settings.registry, settings.schema, settings.before, settings.after)
+    with Progress(prints_lines=False) as bar:
+        found = compare_versions(
+            settings.registry, settings.schema, settings.before, settings.after, bar.show
+        )
     old, new = found.before.number, found.after.number
     if settings.output == "json":
-        described = {
-            "before": _describe_version(found.before),
-            "after": _describe_version(found.after),
-            "changes": [asdict(change) for change in found.diff.changes],
-            "after_reads_before": found.after_reads_before,
-            "before_reads_after": found.before_reads_after,
-        }
-        print(json.dumps(described))
+        say_json(
+            {
+                "schema": settings.schema,
+                "before": _describe_version(found.before),
+                "after": _describe_version(found.after),
+                "changes": found.diff.changes,
+                "afterReadsBefore": not found.after_reads_before,
+                "beforeReadsAfter": not found.before_reads_after,
+                "afterReadsBeforeProblems": found.after_reads_before,
+                "beforeReadsAfterProblems": found.before_reads_after,
+            }
+        )
         return 0
     for line in str(found.diff).splitlines():
         say(line)
@@ -143,9 +160,12 @@ def _say_reading(reader: int, writer: int, problems: Sequence[str]) -> None:
 
 def _run_check(settings: argparse.Namespace) -> int:
     """Print the verdict; return 1 if the schema would be rejected."""
-    found = check_candidate(settings.registry, settings.schema, _read_definition(settings.file))
+    definition = _read_definition(settings.file)
+    with Progress(prints_lines=False) as bar:
+        found = check_candidate(settings.registry, settings.schema, definition, bar.show)
     if settings.output == "json":
-        print(json.dumps(asdict(found) | {"accepted": not found.problems}))
+        described = {"schema": settings.schema, "accepted": not found.problems}
+        say_json(described | describe_value(found))
         return 1 if found.problems else 0
     if found.problems:
         say(f"{settings.schema} would reject it")
@@ -166,9 +186,11 @@ def _run_check(settings: argparse.Namespace) -> int:
 
 def _run_register(settings: argparse.Namespace) -> int:
     definition = _read_definition(settings.file)
-    found = register_schema(settings.registry, settings.schema, definition)
+    with Progress(prints_lines=False) as bar:
+        bar.show("versions are read, and the definition is registered")
+        found = register_schema(settings.registry, settings.schema, definition)
     if settings.output == "json":
-        print(json.dumps(asdict(found)))
+        say_json({"schema": settings.schema, **describe_value(found)})
     else:
         done = "registered" if found.created else "has"
         say(f"{settings.schema}: {done} version {found.number}, {found.id}")
@@ -183,10 +205,9 @@ def _read_definition(path: Path) -> str:
 
 
 def _describe_version(version: StoredVersion) -> dict[str, Any]:
-    when = version.registered_at
     return {
         "number": version.number,
         "id": version.id,
-        "status": version.status.value,
-        "registered_at": when and when.isoformat(),
+        "status": version.status,
+        "registeredAt": version.registered_at,
     }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
+from penstock.cli.values import say_json
 from penstock.cli.terminal import Progress, say
 from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
 
@@ -56,7 +55,7 @@ def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
 
 def _run_export(settings: argparse.Namespace) -> int:
-    with Progress("schemas", prints_lines=False) as bar:
+    with Progress(prints_lines=False) as bar:
         schemas = export_schemas(
             settings.registry,
             settings.to,
@@ -65,7 +64,7 @@ def _run_export(settings: argparse.Namespace) -> int:
             report=bar.show,
         )
     if settings.output == "json":
-        print(json.dumps({"file": settings.to, "schemas": [asdict(each) for each in schemas]}))
+        say_json({"file": settings.to, "schemas": schemas})
         return 0
     for each in schemas:
         say(f"{each.name}: {each.versions} versions")
@@ -76,15 +75,15 @@ def _run_export(settings: argparse.Namespace) -> int:
 
 def _run_import(settings: argparse.Namespace) -> int:
     schemas = []
-    with Progress("schemas", prints_lines=settings.output != "json") as bar:
-        for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
+    with Progress(prints_lines=settings.output != "json") as bar:
+        for schema in import_schemas(
+            settings.registry, settings.file, dry_run=settings.dry_run, report=bar.show
+        ):
             schemas.append(schema)
             if settings.output == "text":
                 _say_schema(schema, settings.dry_run)
-            bar.show(len(schemas))
     if settings.output == "json":
-        shown = [asdict(each) for each in schemas]
-        print(json.dumps({"file": settings.file, "dry_run": settings.dry_run, "schemas": shown}))
+        say_json({"file": settings.file, "dryRun": settings.dry_run, "schemas": schemas})
         return 0
     counts = Counter(version.action for schema in schemas for version in schema.versions)
     done = "to register" if settings.dry_run else "registered"

@@ -24,10 +24,18 @@ def add_from_environ(
     )
 
 
-def add_output(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """Add the choice between text and JSON."""
+def add_output(parser: argparse.ArgumentParser, lines: str = "an object in one line") -> None:
+    """Add the choice between text and JSON, which every command has.
+
+    Args:
+        parser: the command's parser.
+        lines: what is a JSON object in a line of its own.
+    """
     parser.add_argument(
-        "--output", choices=("text", "json"), default="text", help=f"{meaning} [%(default)s]"
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help=f"json prints {lines} [%(default)s]",
     )
 
 

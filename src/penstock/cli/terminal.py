@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import Self
@@ -33,12 +34,10 @@ def printable(text: str, keep: str = "") -> str:
 class Progress:
     """A progress bar on stderr, if that is a terminal and stdout does not scroll it away."""
 
-    def __init__(self, unit: str, total: int | None = None, *, prints_lines: bool = True) -> None:
-        self._unit = unit
-        self._total = total
+    def __init__(self, *, prints_lines: bool = True) -> None:
         self._is_shown = sys.stderr.isatty() and not (prints_lines and sys.stdout.isatty())
-        self._began = time.monotonic()
-        self._due = 0.0
+        self._unit = ""
+        self._began = self._due = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -46,13 +45,18 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self.clear()
 
-    def show(self, done: int, total: int | None = None) -> None:
-        """Draw how much is done, at most ten times a second."""
+    def show(self, unit: str, done: int | None = None, total: int | None = None) -> None:
+        """Draw how much is done: at the begin and the end of a unit, else ten times a second."""
+        if not self._is_shown:
+            return
         now = time.monotonic()
-        if self._is_shown and now >= self._due:
+        if unit != self._unit:
+            self._unit, self._began, self._due = unit, now, now
+        if now >= self._due or (total and done == total):
             self._due = now + _DRAW_SECONDS
-            text = self._text(done, total or self._total, now - self._began)
-            print(f"{_ERASE_LINE}{text}", end="", file=sys.stderr, flush=True)
+            text = printable(_describe(unit, done, total, now - self._began))
+            width = shutil.get_terminal_size().columns - 1  # a longer line could not be erased
+            print(f"{_ERASE_LINE}{text[:width]}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Remove the bar, so that a line can be printed."""
@@ -60,9 +64,14 @@ class Progress:
             print(_ERASE_LINE, end="", file=sys.stderr, flush=True)
             self._due = 0.0
 
-    def _text(self, done: int, total: int | None, seconds: float) -> str:
-        text = f"{done:,}" if total is None else _bar(done, total)
-        return f"{text} {self._unit}, {done / seconds if seconds else 0:,.0f}/s"
+
+def _describe(unit: str, done: int | None, total: int | None, seconds: float) -> str:
+    time_taken = f"{seconds:.0f} s"
+    if done is None:
+        return f"{unit}, {time_taken}"
+    rate = done / seconds if seconds else 0
+    count = _bar(done, total) if total else f"{done:,}"
+    return f"{count} {unit}, {f'{rate:,.0f}/s' if rate >= 1 else time_taken}"
 
 
 def _bar(done: int, total: int) -> str:

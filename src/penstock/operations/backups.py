@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from penstock.errors import OperationError
@@ -13,6 +13,7 @@ from penstock.operations._backup_file import (
     translated_file_errors,
     write_backup_file,
 )
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import (
     RegistryBackup,
     SchemaPlan,
@@ -63,7 +64,7 @@ def export_schemas(
     names: Collection[str] = (),
     *,
     replace: bool = False,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: ReportProgress = ignore_progress,
 ) -> tuple[ExportedSchema, ...]:
     """Write a backup of a registry, or of some of its schemas, to a path or s3:// URL.
 
@@ -85,18 +86,22 @@ def export_schemas(
         )
     wanted = sorted(set(names) or present)
     schemas = []
+    report("schemas", 0, len(wanted))
     for name in wanted:
         schemas.append(admin.read_schema(name))
-        report(len(schemas), len(wanted))
+        report("schemas", len(schemas), len(wanted))
     backup = RegistryBackup(admin.name, admin.kind, tuple(schemas), has_content_ids(url))
     write_backup_file(to, backup, replace=replace)
     return tuple(ExportedSchema(each.name, len(each.versions)) for each in backup.schemas)
 
 
-def import_schemas(url: str, path: str, *, dry_run: bool = False) -> Iterator[RestoredSchema]:
+def import_schemas(
+    url: str, path: str, *, dry_run: bool = False, report: ReportProgress = ignore_progress
+) -> Iterator[RestoredSchema]:
     """Restore the schemas of a backup, one after the other, and yield each when it is verified.
 
-    With `dry_run`, nothing is changed, and what would be done is yielded.
+    With `dry_run`, nothing is changed, and what would be done is yielded. `report` is called with
+    the number of schemas that are done, and of all.
 
     Raises:
         OperationError: the file is no whole backup, or the registry is not Glue's.
@@ -112,11 +117,13 @@ def import_schemas(url: str, path: str, *, dry_run: bool = False) -> Iterator[Re
     with translated_file_errors():
         backup = load_backup(path)
     present = set(admin.list_names())
-    for each in backup.schemas:
+    report("schemas", 0, len(backup.schemas))
+    for done, each in enumerate(backup.schemas, 1):
         schema = convert_schema(each, backup.kind, admin.kind).schema
         target = read_present(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
         yield _describe(plan, plan if dry_run else restore_schema(admin, plan))
+        report("schemas", done, len(backup.schemas))
 
 
 def _describe(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:

@@ -6,7 +6,7 @@ is the map by which old records are read once the first registry is gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ from penstock.errors import (
 )
 from penstock.framing import FrameKind, SchemaKey
 from penstock.operations._backup_file import describe_action, read_present, write_backup_file
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import (
     Action,
     BackupRegistry,
@@ -121,13 +122,16 @@ class CopyReport:
 
 
 def copy_registry(
-    settings: CopySettings, report: Callable[[CopiedSchema], None] = lambda schema: None
+    settings: CopySettings,
+    show: Callable[[CopiedSchema], None] = lambda schema: None,
+    report: ReportProgress = ignore_progress,
 ) -> CopyReport:
     """Copy every version of the schemas of a registry, in order, and compare each afterwards.
 
     The map is written first. A schema is copied whole or, as far as this can be known before,
     not at all; the others are copied. Versions that exist are kept, so a copy that was
-    interrupted is continued by the next one. `report` is called for each schema.
+    interrupted is continued by the next one. `show` is called with each schema that is done, and
+    `report` with the number of those that are read, and done.
 
     Raises:
         OperationError: the registries cannot be copied to each other, a name is unknown, or the map
@@ -138,24 +142,22 @@ def copy_registry(
     """
     source, target = load_admin(settings.source), load_admin(settings.target)
     _check_pair(source, target)
-    schemas, unread = _read_source(source)
+    schemas, unread = _read_source(source, report)
     content_ids = has_content_ids(settings.source)
     backup = RegistryBackup(source.name, source.kind, tuple(schemas), content_ids)
-    known = [*(each.name for each in backup.schemas), *unread]
-    if missing := sorted({*settings.names, *settings.renamed}.difference(known)):
-        raise OperationError(
-            f"found no schema {', '.join(missing)} in {source.source}, expected "
-            f"{', '.join(sorted(known)) or 'none'}"
-        )
+    known = sorted([*(each.name for each in backup.schemas), *unread])
+    _check_names(settings, known, source)
     copying = _Copying(settings, source, target, BackupRegistry(backup, settings.map_file))
     written = not settings.dry_run and write_backup_file(
         settings.map_file, backup, replace=settings.replace
     )
-    copied = []
-    for name in sorted(settings.names or known):
+    copied: list[CopiedSchema] = []
+    wanted = sorted(settings.names) or known
+    for name in wanted:
         schema = next((each for each in backup.schemas if each.name == name), None)
         copied.append(copying.copy(schema) if schema else _refuse(name, unread[name]))
-        report(copied[-1])
+        show(copied[-1])
+        report("schemas copied", len(copied), len(wanted))
     return CopyReport(settings.map_file, written, tuple(copied))
 
 
@@ -273,6 +275,14 @@ def _read_mode(mode: str) -> Compatibility | None:
     return Compatibility(mode) if mode else None
 
 
+def _check_names(settings: CopySettings, known: Sequence[str], source: RegistryAdmin) -> None:
+    if missing := sorted({*settings.names, *settings.renamed}.difference(known)):
+        raise OperationError(
+            f"found no schema {', '.join(missing)} in {source.source}, expected "
+            f"{', '.join(known) or 'none'}"
+        )
+
+
 def _check_pair(source: RegistryAdmin, target: RegistryAdmin) -> None:
     if source.source == target.source:
         raise OperationError(f"found {source.source} as both registries, expected two")
@@ -289,10 +299,14 @@ def _check_pair(source: RegistryAdmin, target: RegistryAdmin) -> None:
         )
 
 
-def _read_source(source: RegistryAdmin) -> tuple[list[SchemaBackup], dict[str, str]]:
+def _read_source(
+    source: RegistryAdmin, report: ReportProgress
+) -> tuple[list[SchemaBackup], dict[str, str]]:
     """Return a registry's schemas, and why those that cannot be read are not among them."""
     schemas, unread = [], {}
-    for name in source.list_names():
+    names = source.list_names()
+    for done, name in enumerate(names):
+        report("schemas read", done, len(names))
         try:
             schemas.append(source.read_schema(name))
         except SchemaNotFoundError:

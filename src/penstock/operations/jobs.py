@@ -16,6 +16,7 @@ from penstock.errors import OperationError
 from penstock.operations._clients import build_client
 from penstock.operations._outputs import choose, read_output
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
+from penstock.progress import ReportProgress, ignore_progress
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
 _DOCUMENTS = {"configurationOverrides", "jobDriver", "retryPolicy"}
@@ -68,14 +69,20 @@ def start_job(client: Any, command: str, flags: Sequence[str] = ()) -> JobRun:
     return _start(client, request, flags)
 
 
-def wait_for_job(run: JobRun | JobStep, pause: Callable[[float], None] = time.sleep) -> str:
+def wait_for_job(
+    run: JobRun | JobStep,
+    pause: Callable[[float], None] = time.sleep,
+    report: ReportProgress = ignore_progress,
+) -> str:
     """Wait until a job run or a step has ended well, and return its state.
+
+    `report` is called with each state before.
 
     Raises:
         OperationError: it failed, or was cancelled; the message says why.
     """
     if isinstance(run, JobStep):
-        return wait_for_step(run, pause)
+        return wait_for_step(run, pause, report)
     emr = build_client("emr-serverless", region=run.region)
     while True:
         try:
@@ -88,6 +95,7 @@ def wait_for_job(run: JobRun | JobStep, pause: Callable[[float], None] = time.sl
             return state
         if state in _FINAL:
             raise OperationError(f"{run} is {state}: {shown['stateDetails'].rstrip('.')}")
+        report(f"{run} is {state}", None, None)
         pause(_POLL_SECONDS)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.errors import OperationError, SchemaConflictError, SchemaError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import (
     ComparedWith,
     SchemaBackup,
@@ -74,34 +75,40 @@ def list_schemas(url: str) -> Sequence[str]:
     return load_admin(url).list_names()
 
 
-def read_versions(url: str, name: str) -> SchemaBackup:
+def read_versions(url: str, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
     """Return a schema with all its versions, those that the registry refused too.
+
+    `report` is called with the number of versions that are read, and of all.
 
     Raises:
         SchemaNotFoundError: there is no such schema.
         SettingsError, RegistryError: see `list_schemas`.
     """
-    return load_admin(url).read_schema(name)
+    return load_admin(url).read_schema(name, report)
 
 
-def read_version(url: str, name: str, number: int | None = None) -> StoredVersion:
+def read_version(
+    url: str, name: str, number: int | None = None, report: ReportProgress = ignore_progress
+) -> StoredVersion:
     """Return a version of a schema; without a number, the newest that the registry accepted.
 
     Raises:
         OperationError: the schema has no such version.
         SchemaNotFoundError, SettingsError, RegistryError: see `read_versions`.
     """
-    return _choose(read_versions(url, name), number)
+    return _choose(read_versions(url, name, report), number)
 
 
-def compare_versions(url: str, name: str, before: int, after: int) -> ComparedVersions:
+def compare_versions(
+    url: str, name: str, before: int, after: int, report: ReportProgress = ignore_progress
+) -> ComparedVersions:
     """Compare two versions of a schema.
 
     Raises:
         SchemaError: a version has no definition that can be used.
         OperationError, SchemaNotFoundError, SettingsError, RegistryError: see `read_version`.
     """
-    schema = read_versions(url, name)
+    schema = read_versions(url, name, report)
     old, new = _choose(schema, before), _choose(schema, after)
     was, now = load_schema(old.definition), load_schema(new.definition)
     return ComparedVersions(
@@ -113,7 +120,9 @@ def compare_versions(url: str, name: str, before: int, after: int) -> ComparedVe
     )
 
 
-def check_candidate(url: str, name: str, definition: str) -> CheckedSchema:
+def check_candidate(
+    url: str, name: str, definition: str, report: ReportProgress = ignore_progress
+) -> CheckedSchema:
     """Check a definition against the rules of a schema, without a call that changes anything.
 
     Raises:
@@ -121,7 +130,8 @@ def check_candidate(url: str, name: str, definition: str) -> CheckedSchema:
         SchemaNotFoundError, SettingsError, RegistryError: see `read_versions`.
     """
     candidate = load_schema(definition)
-    stored = read_versions(url, name)
+    stored = read_versions(url, name, report)
+    report("the usable versions are read", None, None)
     usable = load_registry(url).versions(name)
     number = _find(candidate, stored)
     problems: tuple[str, ...] = ()

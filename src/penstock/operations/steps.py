@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from penstock.aws import Fault, classify
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
+from penstock.progress import ReportProgress
 
 ADD_STEPS = ["aws", "emr", "add-steps"]
 _RUNNER = "command-runner.jar"
@@ -63,7 +64,7 @@ def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
     return JobStep(region, cluster, answer["StepIds"][0])
 
 
-def wait_for_step(step: JobStep, pause: Callable[[float], None]) -> str:
+def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportProgress) -> str:
     """Wait until a step has ended well, and return its state.
 
     Raises:
@@ -78,8 +79,10 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None]) -> str:
         state: str = shown["Status"]["State"]
         if state in _FINAL:
             break
+        report(f"{step} is {state}", None, None)
         pause(_POLL_SECONDS)
     if state == "FAILED":
+        report(f"{step} is FAILED, EMR copies its log", None, None)
         raise OperationError(f"{step} is FAILED\n{_read_log(emr, step, pause)}")
     if state != "COMPLETED":
         raise OperationError(f"{step} is {state}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.errors import SchemaNotFoundError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry.apicurio import ApicurioRegistry
 from penstock.registry.backup import SchemaBackup
 from penstock.registry.interface import StoredVersion
@@ -23,10 +24,14 @@ class ApicurioAdmin(ApicurioRegistry):
         """List the names of all allowed schemas."""
         return sorted(self._allowed_names())
 
-    def read_schema(self, name: str) -> SchemaBackup:
+    def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
         """Read a schema with all its versions; disabled ones have no definition."""
         subject = f"{self._kind}/{name}"
-        versions = [self._read_number(subject, number) for number in sorted(self._list(name))]
+        numbers = sorted(self._list(name))
+        versions: list[StoredVersion] = []
+        for number in numbers:
+            report(f"versions of {name}", len(versions), len(numbers))
+            versions.append(self._read_number(subject, number))
         if not versions:
             raise SchemaNotFoundError(f"schema {name} is not found in {self.source}")
         mode, _ = self._rule(name)

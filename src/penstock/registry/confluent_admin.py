@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.errors import RegistryError, SchemaNotFoundError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry._http_client import reading_answer
 from penstock.registry._http_registry import DELETED
 from penstock.registry.backup import SchemaBackup
@@ -32,7 +33,7 @@ class ConfluentAdmin(ConfluentRegistry):
             names = [self._subjects.name_of(str(each)) for each in subjects]
         return sorted(filter(self._is_allowed, names))
 
-    def read_schema(self, name: str) -> SchemaBackup:
+    def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
         """Read a schema with all its versions; deleted ones have the status DELETING."""
         path = f"{self._subject(name)}/versions"
         try:
@@ -42,7 +43,10 @@ class ConfluentAdmin(ConfluentRegistry):
         answer = self._http.call("GET", path, query=DELETED)
         with reading_answer():
             numbers = sorted({int(number) for number in answer} | live)
-        versions = [self._read_any(f"{path}/{number}", number in live) for number in numbers]
+        versions: list[StoredVersion] = []
+        for number in numbers:
+            report(f"versions of {name}", len(versions), len(numbers))
+            versions.append(self._read_any(f"{path}/{number}", number in live))
         if not versions:
             raise SchemaNotFoundError(f"schema {name} is not found in {self.source}")
         mode, _ = self._rule(name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import SchemaNotFoundError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry.backup import SchemaBackup
 from penstock.registry.glue import GlueRegistry
 from penstock.registry.interface import StoredVersion, VersionStatus
@@ -43,11 +44,15 @@ class GlueAdmin(GlueRegistry):
             request["NextToken"] = token
         return sorted(names)
 
-    def read_schema(self, name: str) -> SchemaBackup:
+    def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
         """Read a schema with all its versions, except those that are being deleted."""
         schema = self._ask("GetSchema", {"SchemaId": self._schema_id(name)})
         tags = self._ask("GetTags", {"ResourceArn": schema["SchemaArn"]})["Tags"]
-        found = (self._read_listed(name, number) for number in sorted(self._list(name)))
+        numbers = sorted(self._list(name))
+        found: list[StoredVersion | None] = []
+        for number in numbers:
+            report(f"versions of {name}", len(found), len(numbers))
+            found.append(self._read_listed(name, number))
         return SchemaBackup(
             name,
             Compatibility(schema["Compatibility"]),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from penstock.errors import RegistryError, SchemaError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry.backup import SchemaBackup
 from penstock.registry.interface import SchemaRegistry, StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, canonical_form, load_schema
@@ -32,8 +33,12 @@ class RegistryAdmin(SchemaRegistry, Protocol):
             RegistryError: the registry denies the call, or does not answer.
         """
 
-    def read_schema(self, name: str) -> SchemaBackup:
-        """Read a schema with all its versions; raise SchemaNotFoundError if it is missing."""
+    def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
+        """Read a schema with all its versions, and report their number while it grows.
+
+        Raises:
+            SchemaNotFoundError: there is no such schema.
+        """
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
         """Create a schema like this one, with its mode and this one version.

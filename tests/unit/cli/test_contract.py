@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.cli import main
+from tests.fixtures.commands import read_json
 from tests.fixtures.outputs import put_out
 
 __all__ = ["put_out"]
@@ -25,12 +26,28 @@ def test_a_contract_is_written(
     assert json.loads(to.read_text()) == {"contract": {"region": "eu-central-1"}}
 
 
+def test_a_contract_is_told_as_json(
+    put_out: Callable[..., Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root, to = put_out(contracts={"analytics": {"region": "eu-central-1"}}), tmp_path / "contract"
+    words = ["contract", "analytics", "--producer", str(root), "--to", str(to)]
+
+    assert main([*words, "--output", "json"], {}) == 0
+
+    (told,) = read_json("contract", capsys.readouterr().out)
+    assert told == {"consumer": "analytics", "file": str(to)}
+
+
 def test_an_unknown_consumer_is_an_error(
     put_out: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["contract", "ben", "--producer", str(put_out(contracts={}))], {}) == 1
+    words = ["contract", "ben", "--producer", str(put_out(contracts={})), "--output", "json"]
 
-    assert capsys.readouterr().err.startswith("penstock: found no consumer 'ben', expected")
+    assert main(words, {}) == 1
+
+    printed = capsys.readouterr()
+    assert printed.err.startswith("penstock: found no consumer 'ben', expected")
+    assert printed.out == ""
 
 
 def test_the_consumer_is_required(capsys: pytest.CaptureFixture[str]) -> None:

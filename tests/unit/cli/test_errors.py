@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 import pytest
@@ -18,7 +20,9 @@ from penstock.framing import SchemaKey
 from penstock.operations import JobRun
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+from tests.fixtures.commands import read_json
 from tests.fixtures.errors import make_error_table
+from tests.stubs.terminal import Terminal
 
 _KEY = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
 _TIME_MS = 1_795_234_015_788
@@ -79,7 +83,8 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
         f"{cut:<44} 2026-11-21T04:06:56.788Z       0  truncated            cut\\x1b[2J off"
     ]
     assert run("list", "--until", "2026-11-21T00:00:00Z")[1].count("\n") == 1
-    assert json.loads(run("list", "--reason", "truncated", "--output", "json")[1]) == {
+    (told,) = read_json("errors list", run("list", "--reason", "truncated", "--output", "json")[1])
+    assert told == {
         "id": cut,
         "topic": "sensor",
         "partition": 0,
@@ -97,6 +102,18 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
     }
 
 
+def test_a_terminal_sees_the_number_of_rows_while_they_go_elsewhere(
+    run: Run, place: dict[str, str]
+) -> None:
+    _keep(place, 1, Reason.TRUNCATED)
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        _, text = run("list", "--output", "json")
+
+    assert "\r\x1b[K0 rows, " in stderr.getvalue()
+    assert len(read_json("errors list", text)) == 1
+
+
 def test_a_row_is_shown_with_the_bytes_of_its_record(run: Run, place: dict[str, str]) -> None:
     row_id = _keep(place, 1, Reason.TRUNCATED)
 
@@ -106,6 +123,8 @@ def test_a_row_is_shown_with_the_bytes_of_its_record(run: Run, place: dict[str, 
     assert (code, shown["id"], shown["reason"]) == (0, row_id, "truncated")
     assert (shown["key"], shown["value"]) == ("000001", "\3\0")
     assert shown["headers"] == [{"name": "trace", "value": {"base64": "/w=="}}]
+    code, line = run("show", row_id, "--output", "json")
+    assert (code, read_json("errors show", line)) == (0, [shown])
 
 
 def test_bytes_that_the_bucket_lost_are_an_error(run: Run, place: dict[str, str]) -> None:
@@ -116,6 +135,8 @@ def test_bytes_that_the_bucket_lost_are_an_error(run: Run, place: dict[str, str]
 
     assert code == 1
     assert json.loads(text)["lost"].endswith(f"errors/{row_id}/value is not there")
+    code, line = run("show", row_id, "--output", "json")
+    assert (code, read_json("errors show", line)) == (1, [json.loads(text)])
 
 
 def test_an_id_without_a_row_is_an_error(run: Run, place: dict[str, str]) -> None:
@@ -141,6 +162,8 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == [
         *(Path("elsewhere"), "replay", ["--reason", "truncated", "--attempts", "0"]),
     ]
+    (told,) = read_json("errors replay", run("replay", "--output", "json")[1])
+    assert (told["job"], told["id"], told["applicationId"]) == ("replay", "00b", "00a")
 
 
 def test_a_selection_of_the_environment_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from penstock.errors import BrokerNameError, DeliveryError
 from penstock.operations import _event_lines
 from penstock.operations._event_lines import read_event_lines
 from penstock.registry import MemoryRegistry
+from tests.fixtures.commands import read_json
 from tests.fixtures.producing import (
     SCHEMA,
     CountingRegistry,
@@ -159,7 +159,7 @@ def test_json_has_an_object_for_each_event_and_one_for_the_summary(
 ) -> None:
     code, lines = run(write('{"temperature": 30}', "no"), "--output", "json")
 
-    first, second, last = map(json.loads, lines)
+    first, second, last = read_json("produce", "".join(f"{line}\n" for line in lines))
     assert code == 1
     assert (first["number"], first["offset"], first["schema"]["version"]) == (1, 0, 1)
     assert (second["number"], second["error"]["reason"]) == (2, "EventTextError")

@@ -15,6 +15,7 @@ from botocore.session import Session
 from penstock.cli import main
 from penstock.errors import SinkUnavailableError
 from penstock.producing import RejectedEvent, RejectedEvents
+from tests.fixtures.commands import read_json
 from tests.fixtures.functions import deploy
 from tests.fixtures.rejected import bucket, keys_of
 from tests.stubs.terminal import Terminal
@@ -74,6 +75,17 @@ def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
     ]
     _, out = run("list", "2026/")
     assert [line.split()[0] for line in out.splitlines()] == ["KEY", _EVENT.key]
+    told = read_json("rejected list", run("list", "--output", "json")[1])
+    assert told == [
+        {
+            "key": each.key,
+            "when": each.when,
+            "reason": each.reason,
+            "detail": each.detail,
+            "problem": None,
+        }
+        for each in (other, _EVENT)
+    ]
 
 
 def test_an_event_cannot_control_the_terminal(run: Run, bucket: str) -> None:
@@ -96,6 +108,30 @@ def test_an_event_is_written_and_then_deleted(
 
     assert out == f"{key} is written as sensor/2/7\n1 written, 0 stay\n"
     assert (code, keys_of(client, bucket)) == (0, [])
+
+
+def test_a_replay_is_told_as_json(run: Run, client: Callable[..., Any], bucket: str) -> None:
+    refuse = f"[{{'error': {_REFUSAL!r}}}]"
+    function = _function(client, f"return {refuse} if event[0]['n'] else [{_PLACE!r}]")
+    events = [
+        dataclasses.replace(_EVENT, event={"n": n}, index=n, function=function) for n in range(2)
+    ]
+    keys = _keep(bucket, *events)
+
+    code, out = run("replay", "2026/", "--output", "json")
+
+    assert code == 1
+    assert read_json("rejected replay", out) == [
+        {"key": keys[0], "record": "sensor/2/7", "written": 1, "rejected": 0, "problem": None},
+        {
+            "key": keys[1],
+            "record": None,
+            "written": 0,
+            "rejected": 0,
+            "problem": "SchemaConflictError: temperature: found text",
+        },
+        {"summary": {"written": 1, "stay": 1}},
+    ]
 
 
 def test_an_event_that_is_rejected_again_stays_once(
@@ -177,6 +213,11 @@ def test_an_event_that_stays_does_not_delay_the_others(
     code, out = run("list")
     assert code == 1
     assert "2026/11/21/zzz cannot be read: no document" in out
+    code, out = run("list", "--output", "json")
+    left, broken = read_json("rejected list", out)
+    assert (code, left["key"], left["problem"]) == (1, keys[1], None)
+    assert (broken["key"], broken["when"]) == ("2026/11/21/zzz", None)
+    assert broken["problem"].startswith("no document")
 
 
 def test_a_broken_document_does_not_end_the_list(
@@ -240,8 +281,10 @@ def test_a_replay_has_a_progress_bar(run: Run, client: Callable[..., Any], bucke
 
     with patch.object(sys, "stderr", Terminal()) as stderr:
         run("replay", key)
+        run("list")
 
-    assert "1 events, " in stderr.getvalue()
+    assert "\r\x1b[K0 events, " in stderr.getvalue()
+    assert stderr.getvalue().endswith("\r\x1b[K")
 
 
 def test_a_replay_without_events_fails(run: Run) -> None:

@@ -15,6 +15,7 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
+from tests.fixtures.commands import read_json
 from tests.fixtures.functions import allow, make_role
 from tests.stubs.terminal import Terminal
 
@@ -119,20 +120,21 @@ def test_both_say_what_they_did_as_json(run: Run, client: Client, name: str, buc
     _, plan = run("import", where, "--dry-run", "--output", "json")
     _, done = run("import", where, "--output", "json")
 
-    assert json.loads(exported) == {"file": where, "schemas": [{"name": "pump", "versions": 2}]}
+    assert read_json("schema export", exported) == [
+        {"file": where, "schemas": [{"name": "pump", "versions": 2}]}
+    ]
     versions = [
-        {"number": at, "id": id_, "action": "register", "new_number": at, "new_id": None}
+        {"number": at, "id": id_, "action": "register", "newNumber": at, "newId": None}
         for at, id_ in enumerate(old, 1)
     ]
     schema = {"name": "pump", "action": "create", "compatibility": "BACKWARD_ALL"}
-    assert json.loads(plan) == {
-        "file": where,
-        "dry_run": True,
-        "schemas": [schema | {"versions": versions}],
-    }
+    assert read_json("schema import", plan) == [
+        {"file": where, "dryRun": True, "schemas": [schema | {"versions": versions}]}
+    ]
     for version, id_ in zip(versions, _ids(client, name), strict=True):
-        version["new_id"] = id_
-    assert json.loads(done)["schemas"] == [schema | {"versions": versions}]
+        version["newId"] = id_
+    (told,) = read_json("schema import", done)
+    assert told["schemas"] == [schema | {"versions": versions}]
 
 
 def test_both_have_a_progress_bar(run: Run, bucket: str) -> None:
@@ -143,7 +145,7 @@ def test_both_have_a_progress_bar(run: Run, bucket: str) -> None:
         drawn[command[0]] = stderr.getvalue()
 
     assert "[####################] 100 % of 1 schemas, " in drawn["export"]
-    assert "1 schemas, " in drawn["import"]
+    assert "[####################] 100 % of 1 schemas, " in drawn["import"]
 
 
 def test_a_schema_that_is_missing_is_named(run: Run) -> None:

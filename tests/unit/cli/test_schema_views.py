@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tests.fixtures.backups import Run, bucket, run
+from tests.fixtures.commands import read_json
+from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket", "run"]
 
@@ -63,10 +67,10 @@ def check(run: Run, tmp_path: Path) -> Run:
 
 def test_schemas_and_versions_are_listed(run: Run, client: Client, name: str) -> None:
     assert run("list") == (0, "pump\n")
-    assert run("list", "--output", "json") == (0, '["pump"]\n')
+    assert run("list", "--output", "json") == (0, '{"schemas": ["pump"]}\n')
 
     lines = run("versions", "pump")[1].splitlines()
-    versions = json.loads(run("versions", "pump", "--output", "json")[1])
+    (versions,) = read_json("schema versions", run("versions", "pump", "--output", "json")[1])
 
     assert lines[0] == "pump: mode BACKWARD, checkpoint 1"
     listed = client("glue").list_schema_versions(
@@ -77,6 +81,8 @@ def test_schemas_and_versions_are_listed(run: Run, client: Client, name: str) ->
     for line, (number, status) in zip(lines[1:], states, strict=True):
         assert line.startswith(f"  version {number}: {ids[number]}, {status}, registered 20")
     assert [(each["number"], each["status"]) for each in versions["versions"]] == states
+    assert [each["id"] for each in versions["versions"]] == [ids[number] for number, _ in states]
+    assert [versions[name] for name in ("schema", "mode", "checkpoint")] == ["pump", "BACKWARD", 1]
 
 
 def test_a_definition_is_shown(run: Run) -> None:
@@ -84,7 +90,7 @@ def test_a_definition_is_shown(run: Run) -> None:
 
     assert (newest[0], json.loads(newest[1])) == (0, json.loads(_SECOND))
     assert json.loads(first[1]) == json.loads(_FIRST)
-    described = json.loads(run("show", "pump", "--output", "json")[1])
+    (described,) = read_json("schema show", run("show", "pump", "--output", "json")[1])
     assert (described["number"], described["definition"]) == (2, _SECOND)
     assert run("show", "pump", "--version", "9") == (
         *(1, "penstock: schema pump has no version 9, expected one of 1, 2, 3\n"),
@@ -100,8 +106,12 @@ def test_any_two_versions_are_compared(run: Run) -> None:
     code, text = run("diff", "pump", "2", "3")
     assert code == 0
     assert "version 3 cannot read records of version 2\n  temperature: " in text
-    described = json.loads(run("diff", "pump", "1", "2", "--output", "json")[1])
-    assert described["changes"] == [{"path": "flow", "before": "", "after": "long (optional)"}]
+    (told,) = read_json("schema diff", run("diff", "pump", "1", "2", "--output", "json")[1])
+    assert told["changes"] == [{"path": "flow", "before": "", "after": "long (optional)"}]
+    assert (told["afterReadsBefore"], told["beforeReadsAfter"]) == (True, True)
+    (told,) = read_json("schema diff", run("diff", "pump", "2", "3", "--output", "json")[1])
+    assert told["afterReadsBefore"] is False
+    assert f"version 2\n  {told['afterReadsBeforeProblems'][0]}\n" in text
 
 
 @pytest.mark.parametrize(
@@ -126,8 +136,21 @@ def test_a_candidate_is_checked(check: Run, definition: str, code: int, said: st
     found = check(definition)
 
     assert (found[0], said in found[1]) == (code, True), found
-    described = json.loads(check(definition, "--output", "json")[1])
-    assert described["accepted"] == (code == 0)
+    again, printed = check(definition, "--output", "json")
+    (told,) = read_json("schema check", printed)
+    assert (again, told["accepted"]) == (code, code == 0)
+    assert all(f"  {problem}\n" in found[1] for problem in told["problems"])
+
+
+@pytest.mark.parametrize("words", [("versions",), ("show",), ("diff", "1", "2")])
+def test_a_terminal_sees_how_many_versions_are_read(run: Run, words: tuple[str, ...]) -> None:
+    command, *numbers = words
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        assert run(command, "pump", *numbers)[0] == 0
+
+    assert "\r\x1b[K[                    ] 0 % of 3 versions of pump, " in stderr.getvalue()
+    assert stderr.getvalue().endswith("\r\x1b[K")
 
 
 def test_a_candidate_is_not_registered(check: Run, client: Client, name: str) -> None:

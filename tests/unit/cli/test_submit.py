@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from penstock.cli import main
 from penstock.errors import OperationError
 from penstock.operations import JobRun, JobStep
+from tests.fixtures.commands import read_json
+from tests.stubs.terminal import Terminal
 
 
 def test_a_job_is_submitted_with_more_flags(
@@ -37,7 +41,7 @@ def test_a_step_is_awaited_if_asked(
     awaited: list[Any] = []
     monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: step)
     monkeypatch.setattr(
-        "penstock.cli._submit.wait_for_job", lambda run: awaited.append(run) or "COMPLETED"
+        "penstock.cli._submit.wait_for_job", lambda run, **_: awaited.append(run) or "COMPLETED"
     )
 
     assert main(["submit", "--wait", "totals"], {}) == 0
@@ -47,6 +51,60 @@ def test_a_step_is_awaited_if_asked(
     submitted = "submitted totals as step s-1 of cluster j-1\n"
     completed = "step s-1 of cluster j-1 is COMPLETED\n"
     assert capsys.readouterr().out == submitted + completed + submitted
+
+
+def test_a_job_and_its_end_are_told_as_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = {"totals": JobStep("eu-central-1", "j-1", "s-1"), "fold": JobRun("00a", "00b", "x")}
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda _, job, flags: runs[job])
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", lambda *_, **__: "COMPLETED")
+
+    assert main(["submit", "--output", "json", "--wait", "totals", "--output", "json"], {}) == 0
+    submitted, ended = read_json("submit", capsys.readouterr().out)
+    assert main(["submit", "--output", "json", "fold"], {}) == 0
+    (run,) = read_json("submit", capsys.readouterr().out)
+
+    assert submitted == {
+        "job": "totals", "id": "s-1", "applicationId": None, "clusterId": "j-1",
+        "region": "eu-central-1", "state": None,
+    }  # fmt: skip
+    assert ended == submitted | {"state": "COMPLETED"}
+    assert (run["id"], run["applicationId"], run["clusterId"]) == ("00b", "00a", None)
+
+
+def test_a_job_that_fails_is_submitted_and_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wait(*_: Any, **__: Any) -> str:
+        raise OperationError("job run 00b of application 00a is FAILED: no such class")
+
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
+
+    assert main(["submit", "--output", "json", "--wait", "fold"], {}) == 1
+
+    printed = capsys.readouterr()
+    assert [each["id"] for each in read_json("submit", printed.out)] == ["00b"]
+    assert printed.err == "penstock: job run 00b of application 00a is FAILED: no such class\n"
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_wait_shows_the_state_on_a_terminal_and_never_in_the_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    def wait(run: JobRun, report: Any) -> str:
+        report(f"{run} is RUNNING", None, None)
+        return "SUCCESS"
+
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        assert main(["submit", "--output", output, "--wait", "fold"], {}) == 0
+
+    assert "\r\x1b[Kjob run 00b of application 00a is RUNNING, 0 s\r\x1b[K" in stderr.getvalue()
+    assert "RUNNING" not in capsys.readouterr().out
 
 
 def test_a_rejected_job_is_an_error(

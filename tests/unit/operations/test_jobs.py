@@ -109,8 +109,17 @@ def test_a_job_run_is_awaited(emr: Stubber) -> None:
     pauses: list[float] = []
     _answer(emr, "PENDING", "RUNNING", "SUCCESS")
 
-    assert wait_for_job(JobRun("00a", "00b", "eu-central-1"), pauses.append) == "SUCCESS"
-    assert pauses == [10, 10]
+    reports: list[Any] = []
+
+    state = wait_for_job(
+        JobRun("00a", "00b", "eu-central-1"), pauses.append, lambda *told: reports.append(told)
+    )
+
+    assert (state, pauses) == ("SUCCESS", [10, 10])
+    assert reports == [
+        (f"job run 00b of application 00a is {state}", None, None)
+        for state in ("PENDING", "RUNNING")
+    ]
 
 
 @pytest.mark.parametrize("state", ["FAILED", "CANCELLED"])

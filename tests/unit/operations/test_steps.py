@@ -16,6 +16,7 @@ from botocore.stub import Stubber
 
 from penstock.errors import OperationError
 from penstock.operations import JobStep, submit_job, wait_for_job
+from penstock.progress import ReportProgress, ignore_progress
 from tests.fixtures.outputs import put_out
 from tests.stubs.sessions import make_session
 
@@ -66,9 +67,9 @@ def _put_log(stubs: dict[str, Stubber], name: str, text: str | None) -> None:
         stubs["s3"].add_response("get_object", {"Body": stream}, where)
 
 
-def _wait() -> list[float]:
+def _wait(report: ReportProgress = ignore_progress) -> list[float]:
     pauses: list[float] = []
-    wait_for_job(_STEP, pauses.append)
+    wait_for_job(_STEP, pauses.append, report)
     return pauses
 
 
@@ -105,7 +106,11 @@ def test_a_cluster_that_has_ended_is_named(
 def test_a_step_is_awaited(stubs: dict[str, Stubber]) -> None:
     _answer(stubs, "PENDING", "RUNNING", "COMPLETED")
 
-    assert _wait() == [10.0, 10.0]
+    reports: list[Any] = []
+    assert _wait(lambda *told: reports.append(told)) == [10.0, 10.0]
+    assert [told[0] for told in reports] == [
+        f"step s-1 of cluster j-1 is {state}" for state in ("PENDING", "RUNNING")
+    ]
 
 
 def test_the_log_of_a_failed_step_is_shown_when_it_comes(stubs: dict[str, Stubber]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli._values import describe_value
+from penstock.cli.values import describe_value
 from penstock.errors import EventError, SchemaConflictError
 from penstock.schemas import (
     compile_fitter,

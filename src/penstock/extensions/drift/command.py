@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from penstock.cli import complain, say, use_answer_codes
+from penstock.cli import Progress, complain, say, say_json, use_answer_codes
 from penstock.errors import SettingsError
 from penstock.extensions.drift.operation import TableSettings, find_drift, sync_lake
 from penstock.settings import parse_count
@@ -91,9 +90,12 @@ def _run(
 
 
 def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:
-    found = find_drift(flags.registry, flags.schemas, tables, flags.files, flags.rows)
+    with Progress(prints_lines=False) as bar:
+        found = find_drift(
+            flags.registry, flags.schemas, tables, flags.files, flags.rows, report=bar.show
+        )
     if flags.output == "json":
-        print(json.dumps(asdict(found)))
+        say_json(found)
         return 2 if found.differences else 0
     for difference in found.differences:
         say(_describe(difference))
@@ -104,9 +106,12 @@ def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:
 
 
 def _run_sync(flags: argparse.Namespace, tables: TableSettings) -> int:
-    synced = sync_lake(flags.registry, flags.schemas, tables, apply=flags.apply)
+    with Progress(prints_lines=False) as bar:
+        synced = sync_lake(
+            flags.registry, flags.schemas, tables, apply=flags.apply, report=bar.show
+        )
     if flags.output == "json":
-        print(json.dumps({"tables": [asdict(table) for table in synced]}))
+        say_json({"tables": synced})
     else:
         for table in synced:
             done = "changed" if table.applied else "to change"

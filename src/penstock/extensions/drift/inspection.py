@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from penstock.errors import SinkUnavailableError
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.extensions.drift._clients import ATTEMPTS, THREADS, Clients, GlueTable
 from penstock.extensions.drift._comparison import (
     Footer,
@@ -118,7 +119,10 @@ class _Opened:
 
 
 def inspect_tables(
-    targets: Sequence[TableTarget], limits: Limits | None = None, clients: Clients | None = None
+    targets: Sequence[TableTarget],
+    limits: Limits | None = None,
+    clients: Clients | None = None,
+    report: ReportProgress = ignore_progress,
 ) -> Inspection:
     """Compare tables with events: the catalog, Iceberg's schema, footers of files, and rows.
 
@@ -135,8 +139,12 @@ def inspect_tables(
         clients.get(service)  # a session builds clients in one thread
     wanted = [(name, each.event) for each in targets for name in each.tables]
     with ThreadPoolExecutor(THREADS) as pool:
-        opened = list(pool.map(lambda it: _open(clients, it[0], found.get(it[0]), it[1]), wanted))
-        footers, left = _read_footers(pool, clients, opened, limits.files)
+        opened = []
+        report("tables", 0, len(wanted))
+        for table in pool.map(lambda it: _open(clients, it[0], found.get(it[0]), it[1]), wanted):
+            opened.append(table)
+            report("tables", len(opened), len(wanted))
+        footers, left = _read_footers(pool, clients, opened, limits.files, report)
     differences = [
         each
         for table, read in zip(opened, footers, strict=True)
@@ -151,7 +159,7 @@ def inspect_tables(
 
 
 def _read_footers(
-    pool: Executor, clients: Clients, opened: Sequence[_Opened], most: int
+    pool: Executor, clients: Clients, opened: Sequence[_Opened], most: int, report: ReportProgress
 ) -> tuple[list[list[tuple[str, Footer]]], int]:
     """Return the files of each table with their footers, and the number of files left unread."""
     # The sync of tables, in a function too, does without pyarrow, which is large.
@@ -161,8 +169,11 @@ def _read_footers(
     owners = {file: at for at, folders in enumerate(listed) for files in folders for file in files}
     chosen = _choose_files([files for folders in listed for files in folders], most)
     footers: list[list[tuple[str, Footer]]] = [[] for _ in opened]
-    for path, footer in zip(chosen, pool.map(partial(read_footer, clients), chosen), strict=True):
+    report("footers", 0, len(chosen))
+    read = zip(chosen, pool.map(partial(read_footer, clients), chosen), strict=True)
+    for done, (path, footer) in enumerate(read, 1):
         footers[owners[path]].append((path, footer))
+        report("footers", done, len(chosen))
     return footers, len(owners) - len(chosen)
 
 
@@ -182,7 +193,11 @@ def _choose_files(folders: Iterable[Sequence[str]], most: int) -> list[str]:
 
 
 def sync_tables(
-    targets: Sequence[TableTarget], *, apply: bool, clients: Clients | None = None
+    targets: Sequence[TableTarget],
+    *,
+    apply: bool,
+    clients: Clients | None = None,
+    report: ReportProgress = ignore_progress,
 ) -> tuple[SyncedTable, ...]:
     """Plan the safe changes of tables of the catalog, and make them if `apply` is true.
 
@@ -193,11 +208,13 @@ def sync_tables(
     """
     clients = clients or Clients()
     found = _find(clients, targets)
-    return tuple(
-        _sync(clients, name, found.get(name), each.event, apply=apply)
-        for each in targets
-        for name in each.tables
-    )
+    wanted = [(name, each.event) for each in targets for name in each.tables]
+    report("tables", 0, len(wanted))
+    synced: list[SyncedTable] = []
+    for name, event in wanted:
+        synced.append(_sync(clients, name, found.get(name), event, apply=apply))
+        report("tables", len(synced), len(wanted))
+    return tuple(synced)
 
 
 def _find(clients: Clients, targets: Sequence[TableTarget]) -> dict[str, GlueTable]:

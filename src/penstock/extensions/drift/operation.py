@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.errors import OperationError, SchemaConflictError, SettingsError
 from penstock.extensions.drift.differences import Difference
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import SchemaVersion, load_registry
 from penstock.schemas import Schema, merge_schemas
 from penstock.settings import Settings, setting
@@ -114,8 +115,14 @@ class SyncSettings(Settings):
     )
 
 
-def find_drift(
-    url: str, schemas: Sequence[str], settings: TableSettings, files: int, rows: int
+def find_drift(  # noqa: PLR0913 - what is compared, and its limits
+    url: str,
+    schemas: Sequence[str],
+    settings: TableSettings,
+    files: int,
+    rows: int,
+    *,
+    report: ReportProgress = ignore_progress,
 ) -> Inspection:
     """Compare tables with all versions of the schemas that reach them.
 
@@ -125,6 +132,7 @@ def find_drift(
         settings: the tables.
         files: the most Parquet files whose footers are read.
         rows: the most rows that are read of a DynamoDB table.
+        report: called with the number of schemas, tables and footers that were read.
 
     Raises:
         SettingsError: the URL names no registry, or no schemas or tables are named.
@@ -135,17 +143,23 @@ def find_drift(
     with _explain_missing_extra():
         from penstock.extensions.drift.inspection import Limits, inspect_tables  # noqa: PLC0415
 
-        targets, conflicts = _read_targets(url, schemas, settings)
-        found = inspect_tables(targets, Limits(files, rows))
+        targets, conflicts = _read_targets(url, schemas, settings, report)
+        found = inspect_tables(targets, Limits(files, rows), report=report)
     return replace(found, differences=(*conflicts, *found.differences))
 
 
 def sync_lake(
-    url: str, schemas: Sequence[str], settings: TableSettings, *, apply: bool
+    url: str,
+    schemas: Sequence[str],
+    settings: TableSettings,
+    *,
+    apply: bool,
+    report: ReportProgress = ignore_progress,
 ) -> tuple[SyncedTable, ...]:
     """Plan what makes tables of the catalog fit all versions, and do it if `apply` is true.
 
     Versions that contradict each other are differences that are left, of the name `registry`.
+    `report` is called with the number of schemas that were read, and of tables that are done.
 
     Raises:
         SettingsError, OperationError, RegistryError, SinkError: see `find_drift`.
@@ -157,8 +171,8 @@ def sync_lake(
             raise SettingsError(
                 ["found no table of the Glue catalog, expected --lake-table or --parquet-table"]
             )
-        targets, conflicts = _read_targets(url, schemas, settings)
-        synced = sync_tables(targets, apply=apply)
+        targets, conflicts = _read_targets(url, schemas, settings, report)
+        synced = sync_tables(targets, apply=apply, report=report)
     if not conflicts:
         return synced
     return (SyncedTable("registry", (), tuple(conflicts)), *synced)
@@ -176,19 +190,21 @@ def _explain_missing_extra() -> Iterator[None]:
 
 
 def _read_targets(
-    url: str, schemas: Sequence[str], settings: TableSettings
+    url: str, schemas: Sequence[str], settings: TableSettings, report: ReportProgress
 ) -> tuple[list[TableTarget], list[Difference]]:
     from penstock.extensions.drift.inspection import TableTarget  # noqa: PLC0415
 
     registries = [load_registry(each) for each in url.split() or [""]]
     targets, conflicts = [], []
-    for names, tables in settings.by_table(schemas):
-        versions = [
-            version
-            for name in names
-            for registry in registries
-            for version in registry.versions(name)
-        ]
+    wanted = settings.by_table(schemas)
+    done, total = 0, sum(len(names) for names, _ in wanted)
+    report("schemas", 0, total)
+    for names, tables in wanted:
+        versions: list[SchemaVersion] = []
+        for name in names:
+            for registry in registries:
+                versions += registry.versions(name)
+            report("schemas", done := done + 1, total)
         if missing := set(names) - {version.name for version in versions}:
             raise OperationError(
                 f"schema {sorted(missing)[0]} has no usable version, expected one at least"

@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from penstock.errors import OperationError, PenstockError
+from penstock.framing import SchemaKey
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.extensions.quality._offsets import (
     explain,
     find_dead_letters,
@@ -81,9 +83,10 @@ class TableCheck:
         self._registries = registries
         self._kafka = kafka
         self._costs: list[QueryCost] = []
+        self._report_progress: ReportProgress = ignore_progress
 
-    def run(self, now: datetime | None = None) -> Report:
-        """Return what the check found.
+    def run(self, now: datetime | None = None, report: ReportProgress = ignore_progress) -> Report:
+        """Return what the check found; `report` is called with what it waits for.
 
         Raises:
             OperationError: there is no such table, it is not one of Penstock's, or a query fails.
@@ -92,6 +95,7 @@ class TableCheck:
             BrokerError: Kafka was to be asked, and cannot be.
         """
         now = now or datetime.now(UTC)
+        self._report_progress = report
         since = self._settings.begin(now)
         earliest = since and since - timedelta(days=self._settings.event_days_before)
         window = Window(self._table, since, earliest)
@@ -139,6 +143,7 @@ class TableCheck:
         return columns
 
     def _ask(self, sql: str) -> Answer:
+        self._report_progress(f"Athena answers query {len(self._costs) + 1}", None, None)
         answer = self._athena.ask(sql, self._table.partition(".")[0])
         self._costs.append(QueryCost(answer.id, answer.scanned_bytes, answer.milliseconds))
         return answer
@@ -218,6 +223,7 @@ class TableCheck:
         if dead is not None and settings.parked_records:
             for row in self._ask(write_parked(settings.parked_records, spans)).rows:
                 dead[read_place(row)].add(int(row["offset"] or 0))
+        self._report_progress("missing offsets are looked up", None, None)
         return explain(partitions, missing, dead, self._kafka)
 
     def _measure_lag(self, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:

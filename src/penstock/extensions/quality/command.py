@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from functools import partial
 
-from penstock.cli import add_output, complain, say, use_answer_codes
+from penstock.cli import Progress, add_output, complain, say, say_json, use_answer_codes
 from penstock.errors import SettingsError
 from penstock.extensions.quality.operation import TopicSettings, check_quality
 from penstock.extensions.quality.report import Report
@@ -36,7 +35,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         default="",
         help="a folder or s3:// URL for the report, as JSON and as a page [it is printed only]",
     )
-    add_output(parser, "json prints the report as JSON")
+    add_output(parser, "the report in one line")
     QualitySettings.add_flags(parser)
     TopicSettings.add_flags(parser)
     use_answer_codes(parser, _EXIT_CODES)
@@ -51,9 +50,10 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     except SettingsError as error:
         complain(error)
         return 1
-    found = check_quality(settings, flags.table, topics, flags.into)
+    with Progress(prints_lines=False) as bar:
+        found = check_quality(settings, flags.table, topics, flags.into, report=bar.show)
     if flags.output == "json":
-        print(json.dumps(found.report.to_json()))
+        say_json(found.report.to_json() | {"places": found.places})
     else:
         show(found.report)
         for place in found.places:

@@ -10,6 +10,7 @@ from penstock.extensions.quality.report import Report
 from penstock.extensions.quality.settings import QualitySettings
 from penstock.extensions.quality.store import save_report
 from penstock.kafka import FoundOffsets, KafkaSettings, look_up_offsets, read_ends
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.settings import Settings, nested
 
 
@@ -44,14 +45,21 @@ class _Kafka:
 
 
 def check_quality(
-    settings: QualitySettings, table: str, topics: TopicSettings | None, into: str = ""
+    settings: QualitySettings,
+    table: str,
+    topics: TopicSettings | None,
+    into: str = "",
+    *,
+    report: ReportProgress = ignore_progress,
 ) -> StoredReport:
     """Check a table DATABASE.TABLE, and write the report below a folder or an s3:// URL.
+
+    `report` is called with the number of queries that are done, and before Kafka is asked.
 
     Raises:
         SettingsError: a registry's URL or a backup cannot be used.
         OperationError, SinkError, BrokerError: see `TableCheck.run` and `save_report`.
     """
     kafka = None if topics is None else _Kafka(topics.kafka)
-    report = TableCheck(settings, table, kafka=kafka).run()
-    return StoredReport(report, save_report(report, into) if into else ())
+    found = TableCheck(settings, table, kafka=kafka).run(report=report)
+    return StoredReport(found, save_report(found, into) if into else ())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 
-from penstock.cli import add_output, say
+from penstock.cli import add_output, say, say_json
 from penstock.extensions.staging.operation import PlannedTable, check_staging
 
 HELP = "Check the configuration of a staging job."
@@ -23,14 +21,14 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     commands = parser.add_subparsers(required=True, metavar="check")
     check = commands.add_parser("check", help=_CHECK, description=_CHECK)
     check.add_argument("file", metavar="FILE", help="the path or s3:// URL of the configuration")
-    add_output(check, "json prints an object with all tables")
+    add_output(check)
     check.set_defaults(run=partial(_run, environ))
 
 
 def _run(environ: Mapping[str, str], settings: argparse.Namespace) -> int:
     tables = check_staging(settings.file, environ)
     if settings.output == "json":
-        print(json.dumps({"file": settings.file, "tables": [asdict(each) for each in tables]}))
+        say_json({"file": settings.file, "tables": tables})
         return 0
     for table in tables:
         for line in _describe(table):

@@ -9,13 +9,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pyiceberg.types import DoubleType
 
 from penstock.cli import main
 from tests.fixtures.backups import Run, bucket, run
+from tests.fixtures.commands import read_json
 from tests.fixtures.lakes import Lake, lake
+from tests.stubs.terminal import Terminal
 from tests.stubs.unions import make_event, make_named
 
 __all__ = ["bucket", "lake", "run"]
@@ -71,17 +74,55 @@ def test_a_table_is_compared_synced_and_compared_again(run: Run, lake: Lake) -> 
         f"{lake.name('pump')}: to change\n  iceberg {missing}  glue {missing}",
     )
     code, printed = run("sync", "--apply", "--output", "json", *table)
-    (synced,) = json.loads(printed)["tables"]
+    ((synced,),) = [each["tables"] for each in read_json("schema sync", printed)]
     assert (code, synced["applied"], synced["left"]) == (0, True, [])
     assert lake.columns("pump") == {"temperature": "double", "flow": "bigint"}
     assert run("sync", "--apply", *table) == (0, f"{lake.name('pump')}: nothing to change\n")
-    assert json.loads(run("drift", "--output", "json", *table)[1]) == {
-        "differences": [],
-        "calls": {"GetObject": 1, "GetTable": 1},
-        "files": 0,
-        "files_left": 0,
-    }
+    assert read_json("schema drift", run("drift", "--output", "json", *table)[1]) == [
+        {
+            "differences": [],
+            "calls": {"GetObject": 1, "GetTable": 1},
+            "files": 0,
+            "filesLeft": 0,
+        }
+    ]
     assert run("drift", *table)[0] == 0
+
+
+def test_differences_are_told_as_json(run: Run, lake: Lake) -> None:
+    lake.create("pump", ("temperature", DoubleType()))
+    table = ("pump", "--lake-table", lake.name("pump"), "--output", "json")
+    found = {
+        "place": f"iceberg {lake.name('pump')}",
+        "column": "flow",
+        "found": "no column",
+        "expected": "bigint",
+        "advice": "",
+        "count": 1,
+    }
+
+    code, printed = run("drift", *table)
+    (told,) = read_json("schema drift", printed)
+    assert (code, told["differences"][0], len(told["differences"])) == (2, found, 2)
+    code, printed = run("sync", "--plan", *table)
+    (told,) = read_json("schema sync", printed)
+    assert (code, told["tables"][0]["name"]) == (2, lake.name("pump"))
+    assert (told["tables"][0]["changes"][0], told["tables"][0]["applied"]) == (found, False)
+
+
+def test_a_terminal_sees_how_many_schemas_and_tables_are_done(run: Run, lake: Lake) -> None:
+    lake.create("pump", ("temperature", DoubleType()))
+    drawn = {}
+    for words in (["drift"], ["sync", "--plan"]):
+        with patch.object(sys, "stderr", Terminal()) as stderr:
+            run(*words, "pump", "--lake-table", lake.name("pump"))
+        drawn[words[0]] = stderr.getvalue()
+
+    for each in drawn.values():
+        assert "[####################] 100 % of 1 schemas, " in each
+        assert "[####################] 100 % of 1 tables, " in each
+        assert each.endswith("\r\x1b[K")
+    assert "0 footers, " in drawn["drift"]
 
 
 def test_the_page_shows_what_is_printed(run: Run, lake: Lake) -> None:

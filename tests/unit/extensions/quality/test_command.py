@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -12,6 +13,8 @@ from penstock.cli import main
 from penstock.errors import OperationError
 from penstock.extensions.quality import StoredReport, command
 from tests.unit.extensions.quality.test_page import REPORT
+from tests.fixtures.commands import read_json
+from tests.stubs.terminal import Terminal
 
 _ENVIRON = {"PENSTOCK_WORKGROUP": "penstock-lake"}
 
@@ -21,8 +24,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The arguments of the checks, all of which find the same."""
     calls: list[Any] = []
 
-    def check(*arguments: Any) -> StoredReport:
+    def check(*arguments: Any, report: Any) -> StoredReport:
         calls.append(arguments)
+        report("Athena answers query 1", None, None)
         return StoredReport(REPORT, ("reports/lake.readings/1.json",))
 
     monkeypatch.setattr(command, "check_quality", check)
@@ -50,11 +54,25 @@ def test_rules_that_hold_end_with_0_and_print_json(
     checked: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = StoredReport(replace(REPORT, rules=REPORT.rules[:1]), ())
-    monkeypatch.setattr(command, "check_quality", lambda *_: sound)
+    monkeypatch.setattr(command, "checkcommand", lambda *_, **__: sound)
 
     assert main(["quality", "lake.readings", "--output", "json"], _ENVIRON) == 0
 
-    assert json.loads(capsys.readouterr().out)["failed"] == 0
+    (told,) = read_json("quality", capsys.readouterr().out)
+    assert (told["failed"], told["places"]) == (0, [])
+
+
+def test_json_has_the_report_and_where_it_was_written(
+    checked: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["quality", "lake.readings", "--into", "reports", "--output", "json"]
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        assert main(words, _ENVIRON) == 2
+
+    (told,) = read_json("quality", capsys.readouterr().out)
+    assert told == REPORT.to_json() | {"places": ["reports/lake.readings/1.json"]}
+    assert "\r\x1b[KAthena answers query 1, 0 s\r\x1b[K" in stderr.getvalue()
 
 
 def test_kafka_is_asked_where_brokers_are_named(checked: list[Any]) -> None:
@@ -78,7 +96,7 @@ def test_wrong_usage_ends_with_1(words: list[str], checked: list[Any]) -> None:
 def test_an_error_ends_with_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: Any) -> StoredReport:
+    def fail(*_: Any, **__: Any) -> StoredReport:
         raise OperationError("the query failed")
 
     monkeypatch.setattr(command, "check_quality", fail)

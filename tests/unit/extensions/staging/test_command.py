@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from penstock.cli import main
+from tests.fixtures.commands import read_json
 
 _ROOT = Path(__file__).parents[4]
 _EXAMPLE = "examples/staging.json"
@@ -32,7 +32,7 @@ def test_tables_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["staging", "check", file, "--output", "json"], {}) == 0
 
-    found: Any = json.loads(capsys.readouterr().out)
+    ((found),) = read_json("staging check", capsys.readouterr().out)
     assert [table["name"] for table in found["tables"]] == [
         "customers", "products", "driving", "orders",
     ]  # fmt: skip

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,14 +44,40 @@ def describe_headers(headers: Iterable[tuple[str, bytes | None]]) -> list[dict[s
 
 
 def describe_value(value: Any) -> Any:
-    """Return a decoded value for JSON; bytes and NaN, which JSON lacks, become strings."""
+    """Return a value for JSON.
+
+    Bytes and NaN, which JSON lacks, become strings. The fields of a dataclass get names such as
+    `newVersions`; the names of a mapping are data, and stay.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {_camel(each.name): getattr(value, each.name) for each in fields(value)}
+    described = value
     match value:
+        case Mapping():
+            described = {name: describe_value(member) for name, member in value.items()}
+        case list() | tuple():
+            described = [describe_value(item) for item in value]
         case bytes():
-            return base64.b64encode(value).decode()
-        case dict():
-            return {name: describe_value(member) for name, member in value.items()}
-        case list():
-            return [describe_value(item) for item in value]
+            described = base64.b64encode(value).decode()
+        case datetime():
+            described = value.isoformat()
+        case Path():
+            described = str(value)
         case float() if not math.isfinite(value):
-            return str(value)
-    return value
+            described = str(value)
+    return described
+
+
+def format_json(value: Any) -> str:
+    """Return what `--output json` prints for a value: an object in one line of ASCII."""
+    return json.dumps(describe_value(value))
+
+
+def say_json(value: Any) -> None:
+    """Print a value as JSON in one line, which a program that reads the output has at once."""
+    print(format_json(value), flush=True)
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -1,0 +1,41 @@
+"""Every command of `penstock` prints JSON, which docs/commands.md documents."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.cli.command import _parser
+from tests.fixtures.commands import documented
+
+
+def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of a command that has no commands of its own."""
+    choices = [
+        each.choices for each in parser._actions if isinstance(each, argparse._SubParsersAction)
+    ]
+    for parsers in choices:
+        for below in parsers.values():
+            yield from _leaves(below)
+    if not choices:
+        yield parser
+
+
+_COMMANDS = {each.prog.removeprefix("penstock "): each for each in _leaves(_parser({}))}
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_a_command_prints_json(command: str) -> None:
+    (output,) = [each for each in _COMMANDS[command]._actions if each.dest == "output"]
+
+    assert (output.option_strings, output.choices) == (["--output"], ("text", "json"))
+    assert output.default == "text"
+    assert "json prints " in (output.help or "")
+
+
+def test_the_page_has_the_json_of_every_command() -> None:
+    assert len(_COMMANDS) > 20
+    assert documented().keys() == _COMMANDS.keys()
+    assert all(documented().values())
