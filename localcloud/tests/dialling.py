@@ -7,7 +7,7 @@ from contextlib import closing
 
 from localcloud.tests.two_accounts import PORT
 
-WAIT_SECONDS = 2.0
+WAIT_SECONDS = 60.0  # on a busy machine; what is waited for is a state
 
 
 def dial(network, source, host, port=PORT):

@@ -108,7 +108,7 @@ def test_latency_comes_before_the_answer(door, once):
     door("add-fault", kind="latency", service="sts", seconds=0.3)
     begun = time.monotonic()
     sts.get_caller_identity()
-    assert 0.3 <= time.monotonic() - begun < 30
+    assert time.monotonic() - begun >= 0.3
 
 
 def test_calls_that_meet_are_performed_when_the_second_has_come(door, once):
@@ -154,9 +154,7 @@ def test_a_hanging_call_has_no_effect_and_is_let_go(door, once):
 
     caller = threading.Thread(target=create)
     caller.start()
-    deadline = time.monotonic() + 60
-    while not door("list-faults")[0]["broken"] and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until("the call hangs", lambda: door("list-faults")[0]["broken"])
     assert door("clear-faults") == {"cleared": 1}
     caller.join(60)
     assert len(failures) == 1

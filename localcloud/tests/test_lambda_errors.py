@@ -71,7 +71,12 @@ def handler(event, context):
     time.sleep(30)
 """
     name = deploy(client, source, Timeout=1)
-    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+    for _ in range(30):  # on a busy machine, its time may be up before it has a child
+        answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+        tail = base64.b64decode(answer["LogResult"]).decode()
+        assert "Task timed out after 1.00 seconds" in tail
+        if "child=" in tail:
+            break
     body = json.loads(answer["Payload"].read())
     request_id = answer["ResponseMetadata"]["RequestId"]
     assert answer["FunctionError"] == "Unhandled"
@@ -79,12 +84,10 @@ def handler(event, context):
         "errorType": "Sandbox.Timedout",
         "errorMessage": f"RequestId: {request_id} Error: Task timed out after 1.00 seconds",
     }
-    tail = base64.b64decode(answer["LogResult"]).decode()
     child = int(tail.split("child=")[1].split()[0])
     wait_until("the child is gone", lambda: not is_running(child))
-    assert "Task timed out after 1.00 seconds" in tail
     assert "Status: timeout" in tail
-    assert invoke(client, name, "quick") == ("quick", None)
+    wait_until("it answers again", lambda: invoke(client, name, "quick") == ("quick", None))
 
 
 def test_a_function_that_uses_more_memory_than_it_has_is_killed(client):

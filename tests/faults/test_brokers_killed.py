@@ -20,6 +20,7 @@ import pytest
 from penstock.errors import BrokerError, BrokerUnavailableError, DeliveryError
 from penstock.kafka import (
     Delivery,
+    KafkaSettings,
     Message,
     Producer,
     Security,
@@ -42,6 +43,7 @@ from tests.fixtures.functions import is_running, wait_until
 pytestmark = pytest.mark.kafka
 
 _BATCH = 20
+_DEAD_SECONDS = 2.5  # of a broker that says nothing
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,7 @@ def _read_all(brokers: Brokers, topic: str) -> list[tuple[bytes, int, int]]:
 
 @contextmanager
 def _held_up(brokers: Brokers, *broker_ids: int) -> Iterator[None]:
-    """Stop processes without ending them: under 2.5 s, after which they count as dead."""
+    """Stop processes without ending them; they count as dead after `_DEAD_SECONDS`."""
     for broker_id in broker_ids:
         os.kill(brokers.cluster.pids[broker_id], signal.SIGSTOP)
     try:
@@ -144,20 +146,33 @@ def test_the_leader_is_killed_under_a_producer(
 
 
 def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> None:
-    topic = mortal_brokers.create_topic(partitions=1)
-    settings = mortal_brokers.settings(Security.IAM)
+    # On a machine that is too busy for a leader to answer in time, a send may take longer.
+    with logged_in(mortal_brokers, PRODUCER):
+        assert any(_takes_once(mortal_brokers, seconds) for seconds in (10, 30, 90))
 
-    with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
-        # A request that takes longer than half the deadline is sent again.
-        with open_producer(settings, deadline_seconds=10.0) as producer:
-            first = producer.send(topic, b"first")
-            with _held_up(mortal_brokers, _leader(mortal_brokers, topic)):
-                sending = pool.submit(producer.send, topic, b"once")
-                time.sleep(5.5)
+
+def _takes_once(brokers: Brokers, seconds: int) -> bool:
+    """Hold a leader up under a send; return whether the send was acknowledged by its deadline."""
+    topic = brokers.create_topic(partitions=1)
+    settings = brokers.settings(Security.IAM)
+    with (
+        ThreadPoolExecutor(1) as pool,
+        at_last(lambda: open_producer(settings, deadline_seconds=float(seconds))) as producer,
+    ):
+        first = at_last(lambda: producer.send(topic, b"first"))
+        with _held_up(brokers, _leader(brokers, topic)):
+            sending = pool.submit(producer.send, topic, b"once")
+            # A request that takes longer than half the deadline is sent again.
+            time.sleep(seconds / 2 + 0.5)
+        try:
             once = sending.result()
-        read = _read_all(mortal_brokers, topic)
+        except DeliveryError:
+            return False
+    read = _read_all(brokers, topic)
 
-    assert read == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
+    assert read[-2:] == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
+    assert [value for value, _, _ in read].count(b"once") == 1
+    return True
 
 
 def test_a_send_ends_within_its_deadline_though_no_broker_answers(mortal_brokers: Brokers) -> None:
@@ -166,8 +181,8 @@ def test_a_send_ends_within_its_deadline_though_no_broker_answers(mortal_brokers
     messages = [Message(topic, b"x")] * 5
 
     with logged_in(mortal_brokers, PRODUCER):
-        with open_producer(settings, deadline_seconds=2.0) as producer:
-            producer.connect([topic])
+        with at_last(lambda: open_producer(settings, deadline_seconds=2.0)) as producer:
+            at_last(lambda: producer.connect([topic]))
             # Both end before the brokers are back; without a deadline, each would take minutes.
             with ThreadPoolExecutor(1) as pool, _held_up(mortal_brokers, 1, 2, 3):
                 outcomes = pool.submit(producer.send_all, messages).result(PATIENCE_SECONDS)
@@ -191,12 +206,24 @@ def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
     )
 
     with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(4) as pool:
-        with _held_up(mortal_brokers, 3):
-            # Several, since kafka-python may have chosen broker 3 itself to pass a creation on.
-            ensured = [pool.submit(ensure_topic, settings, Topic(f"slowly-{n}")) for n in range(4)]
-            assert wait(ensured, timeout=1.5).done == set()
+        # Where the machine is so busy that broker 3 counts as dead by then, nothing is learned.
+        assert any(_is_awaited(mortal_brokers, settings, pool, trial) for trial in range(5))
 
-        assert [future.result() for future in ensured] == [True] * 4
+
+def _is_awaited(
+    brokers: Brokers, settings: KafkaSettings, pool: ThreadPoolExecutor, trial: int
+) -> bool:
+    """Return whether broker 3 was held up for so short that no topic was usable without it."""
+    began = time.monotonic()
+    with _held_up(brokers, 3):
+        # Several, since kafka-python may have chosen broker 3 itself to pass a creation on.
+        topics = [Topic(f"slowly-{trial}-{number}") for number in range(4)]
+        ensured = [pool.submit(ensure_topic, settings, topic) for topic in topics]
+        done = wait(ensured, timeout=1.5).done
+        is_short = time.monotonic() - began < _DEAD_SECONDS
+    assert [future.result() for future in ensured] == [True] * 4
+    assert not (is_short and done)
+    return is_short
 
 
 _PARENT = """

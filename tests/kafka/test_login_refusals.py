@@ -7,12 +7,21 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 from penstock.errors import BrokerLoginError, DeliveryError
 from penstock.kafka import Message, Security, open_admin, open_consumer, open_producer
-from tests.fixtures.brokers import PRODUCER, Brokers, at_last, logged_in, read_to_end, refused
+from tests.fixtures.brokers import (
+    PRODUCER,
+    Brokers,
+    at_last,
+    logged_in,
+    open_patient_producer,
+    read_to_end,
+    refused,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -24,15 +33,15 @@ def test_wrong_password(brokers: Brokers, keep_secret: KeepSecret) -> None:
     settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("wendy", "wrong"))
 
     for connect in (open_producer, open_consumer, open_admin):
-        with refused(BrokerLoginError, r"b-1\..*:9096 refuses the login by SCRAM-SHA-512: Auth"):
-            connect(settings)
+        text = r"b-1\..*:9096 refuses the login by SCRAM-SHA-512: Auth"
+        refused(BrokerLoginError, text, partial(connect, settings))
 
 
 def test_unknown_user(brokers: Brokers, keep_secret: KeepSecret) -> None:
     settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("nobody", "right"))
 
-    with refused(BrokerLoginError, "refuses the login by SCRAM-SHA-512"):
-        open_producer(settings)
+    text = "refuses the login by SCRAM-SHA-512"
+    refused(BrokerLoginError, text, lambda: open_producer(settings))
 
 
 def test_a_rotated_password_is_followed(brokers: Brokers, keep_secret: KeepSecret) -> None:
@@ -41,12 +50,11 @@ def test_a_rotated_password_is_followed(brokers: Brokers, keep_secret: KeepSecre
     brokers.allow("rota", topic, "READ", "WRITE")
     settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("rota", "old"))
 
-    with open_producer(settings) as producer:
+    with open_patient_producer(settings) as producer:
         producer.send(topic, b"1")
         brokers.set_user("rota", "new")
         producer.send(topic, b"2")  # an open connection goes on
-        with refused(BrokerLoginError, "refuses the login"):
-            open_consumer(settings, topic)
+        refused(BrokerLoginError, "refuses the login", lambda: open_consumer(settings, topic))
         keep_secret("rota", "new")
         with at_last(lambda: open_consumer(settings, topic)) as consumer:
             values = [record.value for record in read_to_end(consumer)]
@@ -60,18 +68,18 @@ def test_a_producer_survives_a_rotation(brokers: Brokers, keep_secret: KeepSecre
     brokers.allow("survivor", topic, "WRITE")
     settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("survivor", "old"))
 
-    with open_producer(settings, deadline_seconds=10.0) as producer:
-        producer.connect([topic])
+    with at_last(lambda: open_producer(settings, deadline_seconds=10.0)) as producer:
+        at_last(lambda: producer.connect([topic]))
         brokers.set_user("survivor", "new")
         # Of three leaders at least one is not connected to yet.
         many = [Message(topic, b"1", key=b"%d" % n) for n in range(20)]
         failed = [o for o in producer.send_all(many) if isinstance(o, DeliveryError)]
         assert "was not acknowledged within 10 s" in str(failed[0])
         # It is told, not waited for: else the record is "not acknowledged", as before.
-        with refused(BrokerLoginError, "refuses the login by SCRAM-SHA-512"):
-            producer.send(topic, b"2")
+        text = "refuses the login by SCRAM-SHA-512"
+        refused(BrokerLoginError, text, lambda: producer.send(topic, b"2"))
         keep_secret("survivor", "new")
-        deliveries = [producer.send(topic, b"%d" % n) for n in range(9)]
+        deliveries = [at_last(lambda: producer.send(topic, b"3")) for _ in range(9)]
 
     assert len(set(deliveries)) == 9
 
@@ -82,28 +90,30 @@ def test_a_login_that_the_listener_does_not_offer(
     servers = (f"{brokers.cluster.spec.name(1)}:9098",)
     arn = keep_secret("wendy", "right")
 
-    with refused(BrokerLoginError, "by SCRAM-SHA-512: it offers OAUTHBEARER"):
-        open_producer(brokers.settings(Security.SCRAM, secret_arn=arn, bootstrap_servers=servers))
+    settings = brokers.settings(Security.SCRAM, secret_arn=arn, bootstrap_servers=servers)
+    text = "by SCRAM-SHA-512: it offers OAUTHBEARER"
+    refused(BrokerLoginError, text, lambda: open_producer(settings))
 
 
 def test_iam_with_a_wrong_secret(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER, secret="another"):
-        with refused(BrokerLoginError, "by OAUTHBEARER: .*the signature does not match"):
-            open_producer(brokers.settings(Security.IAM))
+        text = "by OAUTHBEARER: .*the signature does not match"
+        refused(BrokerLoginError, text, lambda: open_producer(brokers.settings(Security.IAM)))
 
 
 def test_iam_with_an_unknown_key(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER) as access_key:
         del brokers.keys[access_key]
-        with refused(BrokerLoginError, f"the access key '{access_key}' does not exist"):
-            open_producer(brokers.settings(Security.IAM))
+        text = f"the access key '{access_key}' does not exist"
+        refused(BrokerLoginError, text, lambda: open_producer(brokers.settings(Security.IAM)))
 
 
 def test_iam_with_credentials_that_ended(brokers: Brokers) -> None:
     ended = replace(PRODUCER, expires_at=datetime.now(UTC) - timedelta(seconds=1))
 
-    with logged_in(brokers, ended), refused(BrokerLoginError, "it expired at 2"):
-        open_producer(brokers.settings(Security.IAM))
+    with logged_in(brokers, ended):
+        text = "it expired at 2"
+        refused(BrokerLoginError, text, lambda: open_producer(brokers.settings(Security.IAM)))
 
 
 def test_no_secret_reaches_a_log(
@@ -114,9 +124,9 @@ def test_no_secret_reaches_a_log(
     arn = keep_secret("logged", password)
     caplog.set_level(logging.DEBUG)
 
-    open_admin(brokers.settings(Security.SCRAM, secret_arn=arn)).close()
+    at_last(lambda: open_admin(brokers.settings(Security.SCRAM, secret_arn=arn))).close()
     with logged_in(brokers, PRODUCER):
-        open_producer(brokers.settings(Security.IAM)).close()
+        at_last(lambda: open_producer(brokers.settings(Security.IAM))).close()
 
     assert "kafka.net.manager" in caplog.text
     assert password not in caplog.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -19,8 +20,17 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
-from penstock.kafka import Delivery, Message, Security, open_consumer, open_producer
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, at_last, logged_in, refused
+from penstock.kafka import Consumer, Delivery, Message, Security, open_consumer, open_producer
+from tests.fixtures.brokers import (
+    ANONYMOUS,
+    PATIENCE_SECONDS,
+    PRODUCER,
+    Brokers,
+    at_last,
+    logged_in,
+    open_patient_producer,
+    refused,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -30,30 +40,31 @@ def test_certificate_of_another_name(brokers: Brokers) -> None:
     settings = brokers.settings(Security.TLS, bootstrap_servers=(f"{other}:9094",))
 
     with resolve_names({other: brokers.cluster.spec.address(1)}):
-        with refused(BrokerCertificateError, f"certificate of {other}:9094 is refused: Hostname"):
-            open_producer(settings)
+        text = f"certificate of {other}:9094 is refused: Hostname"
+        refused(BrokerCertificateError, text, lambda: open_producer(settings))
 
 
 def test_certificate_of_an_unknown_authority(brokers: Brokers, tmp_path: Path) -> None:
     stranger = tmp_path / "ca.pem"
     trustme.CA().cert_pem.write_to_path(str(stranger))
 
-    with refused(BrokerCertificateError, "is refused: unable to get local issuer certificate"):
-        open_producer(brokers.settings(Security.TLS, ca_file=str(stranger)))
+    settings = brokers.settings(Security.TLS, ca_file=str(stranger))
+    text = "is refused: unable to get local issuer certificate"
+    refused(BrokerCertificateError, text, lambda: open_producer(settings))
 
 
 def test_name_that_does_not_resolve(brokers: Brokers) -> None:
     settings = brokers.settings(Security.TLS, bootstrap_servers=("b-7.gone.amazonaws.com:9094",))
 
-    with refused(BrokerNameError, r"the name in b-7\.gone\.amazonaws\.com:9094 does not resolve"):
-        open_producer(settings)
+    text = r"the name in b-7\.gone\.amazonaws\.com:9094 does not resolve"
+    refused(BrokerNameError, text, lambda: open_producer(settings))
 
 
 def test_nothing_listens(brokers: Brokers) -> None:
     settings = brokers.settings(Security.TLS, bootstrap_servers=("127.0.0.1:9",))
 
-    with refused(BrokerUnavailableError, "127.0.0.1:9 cannot be reached: .*Connection refused"):
-        open_producer(settings)
+    text = "127.0.0.1:9 cannot be reached: .*Connection refused"
+    refused(BrokerUnavailableError, text, lambda: open_producer(settings))
 
 
 @pytest.mark.parametrize(("security", "port"), [(Security.TLS, 9092), (Security.PLAINTEXT, 9094)])
@@ -62,16 +73,17 @@ def test_a_port_of_another_security(brokers: Brokers, security: Security, port: 
         security, bootstrap_servers=(f"{brokers.cluster.spec.name(1)}:{port}",)
     )
 
-    with refused(BrokerUnavailableError, f"{port} cannot be reached: .*; expected a broker"):
-        open_producer(settings)
+    text = f"{port} cannot be reached: .*; expected a broker"
+    refused(BrokerUnavailableError, text, lambda: open_producer(settings))
 
 
 def test_one_reachable_broker_is_enough(brokers: Brokers) -> None:
     unreachable = (f"127.0.0.1:{port}" for port in (9, 10, 11))
     servers = (*unreachable, f"{brokers.cluster.spec.name(2)}:9094")
 
-    with open_producer(brokers.settings(Security.TLS, bootstrap_servers=servers)):
-        pass
+    settings = brokers.settings(Security.TLS, bootstrap_servers=servers)
+
+    at_last(lambda: open_producer(settings)).close()
 
 
 def test_a_producer_starts_with_a_broker_that_answers(brokers: Brokers) -> None:
@@ -81,44 +93,38 @@ def test_a_producer_starts_with_a_broker_that_answers(brokers: Brokers) -> None:
         servers = [f"127.0.0.1:{each.getsockname()[1]}" for each in silent]
         servers.append(f"{brokers.cluster.spec.name(2)}:9094")
 
-        with open_producer(brokers.settings(Security.TLS, bootstrap_servers=tuple(servers))):
-            pass
+        settings = brokers.settings(Security.TLS, bootstrap_servers=tuple(servers))
+
+        at_last(lambda: open_producer(settings)).close()
 
 
 def test_topic_that_does_not_exist(brokers: Brokers) -> None:
     settings = brokers.settings(Security.IAM)
 
+    text = "topic 'no-such' does not exist"
     with logged_in(brokers, PRODUCER):
-        with refused(TopicNotFoundError, "topic 'no-such' does not exist"):
-            open_consumer(settings, "no-such")
-        with open_producer(settings) as producer:
-            with refused(TopicNotFoundError, "topic 'no-such' does not exist"):
-                producer.send("no-such", b"x")
+        refused(TopicNotFoundError, text, lambda: open_consumer(settings, "no-such"))
+        with open_patient_producer(settings) as producer:
+            refused(TopicNotFoundError, text, lambda: producer.send("no-such", b"x"))
 
 
 def test_topic_that_is_not_ours(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     settings = brokers.settings(Security.TLS)
 
-    with refused(
-        TopicForbiddenError, f"topic '{topic}' does not exist or is forbidden for this principal"
-    ):
-        open_consumer(settings, topic)
-    with open_producer(settings) as producer:
-        with refused(
-            TopicForbiddenError,
-            f"topic '{topic}' does not exist or is forbidden for this principal",
-        ):
-            producer.send(topic, b"x")
+    text = f"topic '{topic}' does not exist or is forbidden for this principal"
+    refused(TopicForbiddenError, text, lambda: open_consumer(settings, topic))
+    with open_patient_producer(settings) as producer:
+        refused(TopicForbiddenError, text, lambda: producer.send(topic, b"x"))
 
 
 def test_topic_that_we_may_write_only_later(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     brokers.allow(ANONYMOUS, topic, "READ")
 
-    with open_producer(brokers.settings(Security.TLS)) as producer:
-        with refused(TopicForbiddenError, f"for topic '{topic}' was not acknowledged"):
-            producer.send(topic, b"x")
+    with open_patient_producer(brokers.settings(Security.TLS)) as producer:
+        text = f"for topic '{topic}' was not acknowledged"
+        refused(TopicForbiddenError, text, lambda: producer.send(topic, b"x"))
         brokers.allow(ANONYMOUS, topic, "WRITE")
         assert producer.send(topic, b"x")
 
@@ -127,20 +133,29 @@ def test_topic_that_is_deleted_meanwhile(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     settings = brokers.settings(Security.IAM)
 
-    with logged_in(brokers, PRODUCER), open_producer(settings, deadline_seconds=3.0) as producer:
-        producer.send(topic, b"x")
+    with (
+        logged_in(brokers, PRODUCER),
+        at_last(lambda: open_producer(settings, deadline_seconds=3.0)) as producer,
+    ):
+        at_last(lambda: producer.send(topic, b"x"))
         with closing(brokers.cluster.open_admin()) as admin:
             admin.delete_topics([topic])
-        with refused(DeliveryError, "was not acknowledged within 3 s"):
+        brokers.wait_for_changes()
+        with pytest.raises(DeliveryError, match="was not acknowledged within 3 s"):
             producer.send(topic, b"x")
-        with refused(TopicNotFoundError, f"topic '{topic}' does not exist"):
-            producer.send(topic, b"x")
+        text = f"topic '{topic}' does not exist"
+        refused(TopicNotFoundError, text, lambda: producer.send(topic, b"x"))
 
 
 def test_record_that_is_too_large(brokers: Brokers) -> None:
     topic = brokers.create_topic()
 
-    with logged_in(brokers, PRODUCER), open_producer(brokers.settings(Security.IAM)) as producer:
+    settings = brokers.settings(Security.IAM)
+
+    with (
+        logged_in(brokers, PRODUCER),
+        open_patient_producer(settings) as producer,
+    ):
         large, small = producer.send_all(
             [Message(topic, bytes(2_000_000)), Message(topic, bytes(2_000))]
         )
@@ -150,6 +165,13 @@ def test_record_that_is_too_large(brokers: Brokers) -> None:
     assert isinstance(small, Delivery)
 
 
+def _poll_to_error(consumer: Consumer) -> None:
+    """Poll until the broker refuses the group; a poll may end before it answers."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        consumer.poll(5.0)
+
+
 def test_group_that_is_not_ours(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     brokers.allow(ANONYMOUS, topic, "READ")
@@ -157,5 +179,5 @@ def test_group_that_is_not_ours(brokers: Brokers) -> None:
     settings = brokers.settings(Security.TLS)
 
     with at_last(lambda: open_consumer(settings, topic, group_id="theirs")) as consumer:
-        with refused(TopicForbiddenError, f"reading {topic}: .*GroupAuthorizationFailed"):
-            consumer.poll(5.0)
+        text = f"reading {topic}: .*GroupAuthorizationFailed"
+        refused(TopicForbiddenError, text, lambda: _poll_to_error(consumer))

@@ -15,6 +15,7 @@ from localcloud.tests.glue.definitions import (
     fails,
     read_number,
 )
+from tests.fixtures.functions import wait_until
 
 # What follows a first version with `a` (a number) and an optional `b`.
 _CASES = {
@@ -76,13 +77,15 @@ def test_a_verdict_can_take_reads_or_time(glue, schema, settings):
     assert statuses == ["PENDING", "PENDING", "FAILURE"]
 
     assert settings(pending_reads=0, pending_seconds=2)["pending_seconds"] == 2
-    settings(pending_seconds=0.3)
-    started = time.monotonic()
+    settings(pending_seconds=3_600)
     added = glue.register_schema_version(SchemaId=readings, SchemaDefinition=SECOND)
     assert added["Status"] == "PENDING"
-    while read_number(glue, readings, 3)["Status"] == "PENDING":
-        assert time.monotonic() < started + 60
+    settings(pending_seconds=0.3)
+    others, started = schema(FIRST, name="others"), time.monotonic()
+    glue.register_schema_version(SchemaId=others, SchemaDefinition=SECOND)
+    wait_until("a verdict", lambda: read_number(glue, others, 2)["Status"] == "AVAILABLE")
     assert time.monotonic() >= started + 0.3
+    assert read_number(glue, readings, 3)["Status"] == "PENDING"
 
 
 def test_settings_that_cannot_be_are_refused(settings):

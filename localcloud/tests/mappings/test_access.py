@@ -158,5 +158,5 @@ def test_unavailable_brokers_are_reported_and_found_again(client, function, trac
             topic.send("after")
             # Once more, where the broker was gone before it was told that the first is done.
             both = {"before": None, "after": None}
-            wait_until("both", lambda: dict.fromkeys(seen(trace, f"{topic.name}-0")) == both, 60)
+            wait_until("both", lambda: dict.fromkeys(seen(trace, f"{topic.name}-0")) == both, 180)
             wait_for_result(client, mapping, "OK")

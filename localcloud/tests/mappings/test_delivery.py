@@ -46,9 +46,9 @@ def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
         "    open(os.environ['TRACE'], 'a').write(json.dumps(event) + chr(10))\n",
         **trace_in(trace),
     )
-    with mapped(client, function, topic, BatchSize=2, MaximumBatchingWindowInSeconds=2):
-        topic.send("v", key=b"k", timestamp_ms=1795234015788, headers=[("h", b"ab\xff")])
-        topic.send(None, key=b"gone", timestamp_ms=1795234015789)
+    topic.send("v", key=b"k", timestamp_ms=1795234015788, headers=[("h", b"ab\xff")])
+    topic.send(None, key=b"gone", timestamp_ms=1795234015789)
+    with mapped(client, function, topic, BatchSize=2, MaximumBatchingWindowInSeconds=60):
         (event,) = wait_until("the event", lambda: read_trace(trace))
     assert list(event) == ["eventSource", "bootstrapServers", "records"]
     assert event == {
@@ -93,14 +93,22 @@ def test_only_records_that_match_a_filter_are_delivered(client, broker, trace):
     assert seen(trace, f"{topic.name}-0") == ['{"temperature": 31}']
 
 
-def test_a_batch_waits_for_its_window(client, broker, trace):
+def test_a_batch_waits_until_it_is_full(client, broker, trace):
     topic = create_topic(broker)
     function = deploy(client, tracing(), **trace_in(trace))
-    with mapped(client, function, topic, MaximumBatchingWindowInSeconds=1):
+    with mapped(client, function, topic, BatchSize=2, MaximumBatchingWindowInSeconds=60):
         topic.send("a")
         topic.send("b")
         wait_until("both", lambda: len(seen(trace, f"{topic.name}-0")) == 2)
     assert [call["seen"][f"{topic.name}-0"] for call in read_trace(trace)] == [["a", "b"]]
+
+
+def test_a_batch_that_is_not_full_is_delivered_after_its_window(client, broker, trace):
+    topic = create_topic(broker)
+    function = deploy(client, tracing(), **trace_in(trace))
+    with mapped(client, function, topic, BatchSize=2, MaximumBatchingWindowInSeconds=1):
+        topic.send("a")
+        wait_until("the record", lambda: seen(trace, f"{topic.name}-0") == ["a"])
 
 
 def test_events_stay_below_6_mb(client, broker, trace):
@@ -115,9 +123,9 @@ def test_events_stay_below_6_mb(client, broker, trace):
         Timeout=20,
         **trace_in(trace),
     )
-    for _ in range(10):
+    for _ in range(12):
         topic.send("x" * 900_000)
-    with mapped(client, function, topic, BatchSize=10, MaximumBatchingWindowInSeconds=3):
-        wait_until("all", lambda: sum(n for n, _ in read_trace(trace)) == 10)
+    with mapped(client, function, topic, BatchSize=12, MaximumBatchingWindowInSeconds=60):
+        wait_until("all", lambda: sum(n for n, _ in read_trace(trace)) == 12)
     assert max(size for _, size in read_trace(trace)) <= 6 * 1024 * 1024
     assert max(n for n, _ in read_trace(trace)) == 5  # 1.2 MB each, as base64

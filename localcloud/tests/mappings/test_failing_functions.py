@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 
 from tests.fixtures.functions import deploy, wait_until
@@ -122,4 +124,5 @@ def test_a_time_out_in_mid_batch_gives_the_whole_batch_again(client, broker, tra
         group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
         wait_until("all are done", lambda: topic.committed(group) == 4)
     given = [call["seen"][f"{topic.name}-0"] for call in read_trace(trace)]
-    assert given == [["a", "b", "c"], ["a", "b", "c"], ["d"]]
+    assert given.count(["a", "b", "c"]) >= 2  # once more, where the machine is slower than that
+    assert [batch for batch, _ in groupby(given)] == [["a", "b", "c"], ["d"]]
