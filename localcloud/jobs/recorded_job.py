@@ -1,4 +1,4 @@
-"""The job whose classes are archived: Parquet and Iceberg on S3, a stream, Avro, Arrow, Kafka."""
+"""The job whose classes are archived: Parquet and Iceberg on S3, a stream, Avro, Python, Kafka."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(place: str) -> None:
     starting = rows.writeStream.foreachBatch(_write).trigger(availableNow=True)
     starting.option("checkpointLocation", f"{place}/checkpoint").start().awaitTermination()
     table = spark.table("lake.recorded.t")
-    table.mapInArrow(lambda batches: batches, table.schema).orderBy("r.a").collect()
+    table.orderBy("r.a").rdd.map(lambda row: row).collect()
     with suppress(PySparkException, Py4JJavaError):  # no broker answers there
         spark.read.format("kafka").options(**_NOWHERE).load().collect()
     spark.stop()

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.cli._arguments import add_output
-from penstock.cli.values import say_json
+from penstock.cli.arguments import add_output
 from penstock.cli.terminal import say
+from penstock.cli.values import say_json
 from penstock.operations import CONTRACT_FILE, write_contract
 
 HELP = "Write the contract of a consumer from the outputs of the producer's Terraform root."

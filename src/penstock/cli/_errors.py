@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from penstock.cli.arguments import add_consumer, add_from_environ, add_output
 from penstock.cli._submit import show_submitted
-from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
+from penstock.cli.arguments import add_consumer, add_from_environ, add_output
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
 from penstock.settings import describe_settings
 from penstock.sinks import DeadLetter, SelectionSettings

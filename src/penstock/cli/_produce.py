@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import Any
 
 from penstock.cli.arguments import add_output
-from penstock.cli.values import format_json, say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import format_json, say_json
 from penstock.errors import SettingsError
 from penstock.operations import (
     EventLines,

@@ -11,6 +11,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from penstock.cli.arguments import add_output
+from penstock.cli.terminal import Progress, say
 from penstock.cli.values import (
     describe_bytes,
     describe_headers,
@@ -19,8 +21,6 @@ from penstock.cli.values import (
     show_bytes,
     show_moment,
 )
-from penstock.cli.arguments import add_output
-from penstock.cli.terminal import Progress, say
 from penstock.operations import ReadRecord, ReadSettings, read_records
 from penstock.settings import parse_count, parse_moment
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from penstock.cli.arguments import add_output
-from penstock.cli.values import describe_value, say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import describe_value, say_json
 from penstock.operations import (
     CopiedSchema,
     CopiedVersion,

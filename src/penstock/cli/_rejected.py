@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping
 
 from penstock.cli.arguments import add_from_environ, add_output
-from penstock.cli.values import say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import say_json
 from penstock.operations import ListedEvent, ReplayedEvent, list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."

@@ -11,8 +11,8 @@ from typing import Any
 from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.commands import add_installed
-from penstock.cli.values import describe_value, say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import describe_value, say_json
 from penstock.errors import OperationError
 from penstock.operations import (
     check_candidate,

@@ -6,8 +6,8 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from penstock.cli.values import say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import say_json
 from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
 
 _EXPORT = (

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping
 
 from penstock.cli.arguments import add_consumer, add_output
-from penstock.cli.values import say_json
 from penstock.cli.terminal import Progress, say
+from penstock.cli.values import say_json
 from penstock.operations import JobRun, JobStep, submit_job, wait_for_job
 
 HELP = (

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from penstock.errors import SinkUnavailableError
-from penstock.progress import ReportProgress, ignore_progress
 from penstock.extensions.drift._clients import ATTEMPTS, THREADS, Clients, GlueTable
 from penstock.extensions.drift._comparison import (
     Footer,
@@ -21,6 +20,7 @@ from penstock.extensions.drift._comparison import (
 from penstock.extensions.drift._iceberg import IcebergMetadata
 from penstock.extensions.drift._rows import compare_rows, sample_rows
 from penstock.extensions.drift.differences import Difference
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.tables import (
     Growth,
     Struct,

@@ -10,8 +10,6 @@ from itertools import pairwise
 from typing import Final
 
 from penstock.errors import OperationError, PenstockError
-from penstock.framing import SchemaKey
-from penstock.progress import ReportProgress, ignore_progress
 from penstock.extensions.quality._offsets import (
     explain,
     find_dead_letters,
@@ -47,6 +45,7 @@ from penstock.extensions.quality.report import (
 from penstock.extensions.quality.settings import QualitySettings
 from penstock.extensions.quality.topics import TopicReader
 from penstock.framing import SchemaKey
+from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import Registries, SchemaVersion, load_registries
 from penstock.schemas import Path, list_fields, list_required
 

@@ -12,9 +12,9 @@ import pytest
 from penstock.cli import main
 from penstock.errors import OperationError
 from penstock.extensions.quality import StoredReport, command
-from tests.unit.extensions.quality.test_page import REPORT
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
+from tests.unit.extensions.quality.test_page import REPORT
 
 _ENVIRON = {"PENSTOCK_WORKGROUP": "penstock-lake"}
 
@@ -54,7 +54,7 @@ def test_rules_that_hold_end_with_0_and_print_json(
     checked: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = StoredReport(replace(REPORT, rules=REPORT.rules[:1]), ())
-    monkeypatch.setattr(command, "checkcommand", lambda *_, **__: sound)
+    monkeypatch.setattr(command, "check_quality", lambda *_, **__: sound)
 
     assert main(["quality", "lake.readings", "--output", "json"], _ENVIRON) == 0
 
