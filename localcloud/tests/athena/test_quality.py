@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from botocore.session import Session
-from penstock.cli._quality import show
 
 from penstock.errors import OperationError
 from penstock.extensions.quality import Athena, Limits, QualitySettings, TableCheck
+from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
 from penstock.registry import MemoryRegistry, Registries
 
