@@ -55,31 +55,51 @@ def make_decoded(spark, version, *values, first=0, **options):
 
 
 def as_spark_gives(value, schema):
-    """Write a value of a schema as Spark's rows hold it: a union of several types is a struct."""
-    return _give(value, write_out(schema))
+    """Write a value of a schema as Spark's rows hold it: a union of several types is a struct.
+
+    A branch that merges types of several names has a member for each, and the value is in all.
+    """
+    return _give(value, write_out(schema), _choose)
 
 
-def _give(value, schema):
+def fill_members(row, schema):
+    """Copy the value of a merged branch, which is in the member of its writer, to all of them."""
+    return _give(row, write_out(schema), _find_value)
+
+
+def _give(value, schema, choose):
     if isinstance(schema, list):
-        return _give_branch(value, [branch for branch in schema if branch != "null"])
+        branches = [branch for branch in schema if branch != "null"]
+        return None if value is None else _give_branch(value, branches, choose)
     kind = schema if isinstance(schema, str) else schema["type"]
     if kind == "record":
-        return {each["name"]: _give(value[each["name"]], each["type"]) for each in schema["fields"]}
+        fields = {each["name"]: each["type"] for each in schema["fields"]}
+        return {name: _give(value[name], type_, choose) for name, type_ in fields.items()}
     if kind == "array":
-        return [_give(item, schema["items"]) for item in value]
+        return [_give(item, schema["items"], choose) for item in value]
     if kind == "map":
-        return {key: _give(item, schema["values"]) for key, item in value.items()}
+        return {key: _give(item, schema["values"], choose) for key, item in value.items()}
     return value
 
 
-def _give_branch(value, branches):
-    if value is None or len(branches) == 1:
-        return None if value is None else _give(value, branches[0])
-    chosen = [_takes(branch, value) for branch in branches].index(True)
+def _give_branch(value, branches, choose):
+    if len(branches) == 1:
+        return _give(value, branches[0], choose)
+    chosen, held = choose(value, branches)
     return {
-        name: _give(value, branches[at]) if at == chosen else None
+        name: _give(held, branches[at], choose) if at == chosen else None
         for name, at in list_members(branches).items()
     }
+
+
+def _choose(value, branches):
+    return [_takes(branch, value) for branch in branches].index(True), value
+
+
+def _find_value(row, branches):
+    members = list_members(branches)
+    ((name, held),) = ((name, held) for name, held in row.items() if held is not None)
+    return members[name], held
 
 
 def _takes(branch, value):
