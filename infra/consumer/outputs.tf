@@ -59,8 +59,8 @@ output "lake" {
 }
 
 output "quotas" {
-  description = "The quotas of the account that the plan has read, by name: the value, and what this root needs of it."
-  value       = { for name, quota in local.quotas : name => { needed = quota.needed, value = quota.value } }
+  description = "The quotas of the account that the plan has read, by name. What the root needs of them is not in it: a VPC of others would be a change of this root."
+  value       = { for name, quota in local.quotas : name => quota.value }
 
   precondition {
     condition     = alltrue([for quota in values(local.quotas) : quota.value >= quota.needed])

@@ -86,8 +86,8 @@ output "functions" {
 }
 
 output "quotas" {
-  description = "The quotas of the account that the plan has read, by name: the value, and what this root needs of it."
-  value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => { needed = local.vpcs, value = found.value } }
+  description = "The quotas of the account that the plan has read, by name. What the root needs of them is not in it: a VPC of others would be a change of this root."
+  value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => found.value }
 
   precondition {
     condition     = alltrue([for found in data.aws_servicequotas_service_quota.vpcs : found.value >= local.vpcs])

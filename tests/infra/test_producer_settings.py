@@ -18,7 +18,8 @@ pytestmark = pytest.mark.terraform
 
 _PRODUCER = ROOT / "infra/producer"
 _CASE = ROOT / "tests/infra/producer/full.tfvars"
-_LOCALS = ("_budgets", "producers", "registry_url", "serverless_properties")  # the others are about other things
+# The other locals are about other things.
+_LOCALS = ("_budgets", "producers", "registry_url", "serverless_properties")
 _OTHERS = "  _registries = {}\n  consumers   = {}\n"
 # What the root adds once the brokers are there.
 _MADE = {
