@@ -78,3 +78,15 @@ def test_a_table_outage_fails_the_batch_with_partial_answers_too(world: World, t
 
     with pytest.raises(SinkUnavailableError):
         world.consume_partitions({"a/0": [world.frame({}), b"junk"]}, partial_answers=True)
+
+
+def test_the_line_of_a_held_record_is_short_whatever_the_error_quotes(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.registry.fails = {UNKNOWN: RegistryUnavailableError("x" * 2_000)}
+    waits = encode_glue_frame(UNKNOWN, b"")
+
+    world.consume_partitions({"a/0": [waits], "a/1": [None]}, partial_answers=True)
+
+    assert "a/0/0 and all later records of its partition are held: xxx" in caplog.text
+    assert len(caplog.text) < 1_000

@@ -125,3 +125,13 @@ def test_a_snapshot_that_a_tag_keeps_is_not_expired_at_each_batch() -> None:
         expiration.expire(table)
 
     assert len(table.expired_at) == 2
+
+
+def test_a_table_has_ten_thousand_snapshots_at_most() -> None:
+    def expire(snapshots: int) -> list[float]:
+        table = _Table([100 * at / snapshots for at in range(snapshots)])
+        Expiration(lambda: 100 * 3_600).expire(table)
+        return table.expired_at
+
+    assert expire(10_000) == []
+    assert expire(10_001) == [76]

@@ -187,3 +187,25 @@ def test_a_checkpoint_that_is_older_than_the_file_of_many_batches_is_refused(fil
     with pytest.raises(CheckpointError, match=r"4-0001.all.jsonl is of batch 5, .* before batch 4"):
         _open(4)
     assert list(files) == [_ALL]
+
+
+def test_a_look_up_that_could_not_be_written_is_not_in_memory(files):
+    """The batch is taken again, and must not be split by an answer that no restart knows."""
+    ledger = _fill(1)
+    files.left = 0
+
+    with pytest.raises(_Killed):
+        ledger.add(Lookup(1, 1, (_version(1),)))
+
+    assert ledger.lookups(1) == ()
+    assert _numbers(ledger, 2) == [0]
+
+
+def test_a_start_reads_a_hundred_files_and_one_at_most(monkeypatch):
+    found = _Files()
+    monkeypatch.setattr(schema_ledger, "StateFiles", lambda *_: found)
+
+    _fill(150)
+
+    assert 1 < len(found) <= 101
+    assert _numbers(_open(150), 150) == list(range(150))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 
+from penstock.errors import LostRecordsError
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state import losses
 from penstock.spark.state.losses import (
@@ -73,3 +74,15 @@ def test_gaps_alone_need_no_pass_over_the_records(monkeypatch, earliest) -> None
     assert lost == ()
     assert records.mock_calls == []
     consumer.close.assert_called_once_with()
+
+
+def test_one_lost_record_is_noticed(monkeypatch) -> None:
+    consumer = Mock(**{"find_earliest.return_value": {_SENSOR: 201}})
+    monkeypatch.setattr(losses, "open_consumer", lambda _: consumer)
+    monkeypatch.setattr(losses, "F", MagicMock())  # it needs a session
+    records = MagicMock()
+    first = {"topic": "sensor", "partition": 0, "first": 201}
+    records.groupBy().agg().collect.return_value = [first]
+
+    with pytest.raises(LostRecordsError, match=r"found 1 records deleted .*: sensor/0 200 to 200"):
+        LossWatch(Mock(), LostOffsets.STOP).check(records, 7, [OffsetRange(*_SENSOR, 200, 300)], 99)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
@@ -15,7 +16,7 @@ from penstock.errors import (
     SinkAccessDeniedError,
     SinkUnavailableError,
 )
-from penstock.spark.query.stream import retry_outages
+from penstock.spark.query.stream import StreamQuery, retry_outages
 from tests.stubs.registries import FakeTime
 
 
@@ -61,3 +62,16 @@ def test_a_query_that_was_stopped_is_not_continued() -> None:
         _take(take, is_active=lambda: False)
 
     assert take.call_count == 1
+
+
+def test_a_batch_is_taken_again_for_five_minutes() -> None:
+    time, take = FakeTime(), Mock(side_effect=SinkUnavailableError("down"))
+    query = StreamQuery(
+        stream=Mock(), checkpoint="s3://c", registries=Mock(), tables=(), errors=Mock()
+    )
+    attempts = replace(query.attempts, sleep=time.sleep, clock=time.clock)
+
+    with pytest.raises(SinkUnavailableError):
+        retry_outages(take, attempts, lambda: True)
+
+    assert 280 < sum(time.pauses) <= 300

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import MagicMock
 
+import pytest
+
+from penstock.errors import CheckpointError
 from penstock.registry import Registries
+from penstock.spark.query import table_batches
 from penstock.spark.query.parts import BatchContext
-from penstock.spark.query.table_batches import group_steps
+from penstock.spark.query.table_batches import TableBatches, group_steps
 from penstock.spark.sinks.base import Sink
 from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.table import Route, Table
+from penstock.spark.state.schema_ledger import Lookups
+from penstock.tables import BatchId
 
 _NOTHING: Any = None
 
@@ -39,3 +46,14 @@ def test_tables_of_dynamodb_are_one_step_and_their_drivers_another() -> None:
     ]  # fmt: skip
     transformed = BatchContext(Registries([]), _NOTHING, transform=lambda rows: rows)
     assert name_steps(transformed) == [(False, ["a", "b", "lake", "both", "c"]), (False, ["d"])]
+
+
+def test_records_of_a_topic_without_a_table_stop_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_batches, "F", MagicMock())  # it needs a session
+    records = MagicMock()
+    records.groupBy().agg().collect.return_value = [{"topic": "a"}, {"topic": "other"}]
+    context = BatchContext(Registries([]), _NOTHING)
+    batches = TableBatches([_table("a")], lambda _: Lookups(), context)
+
+    with pytest.raises(CheckpointError, match="records of the topic other, which no table takes"):
+        batches.take(records, BatchId("q", 0))

@@ -148,6 +148,19 @@ def test_a_record_that_was_joined_does_not_wait_when_a_dependency_is_deleted(wor
     assert world.tables.rows("errors") == []
 
 
+def test_a_newer_version_of_a_joined_driver_waits(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+
+    assert world.stage("trips", [(_TRIP | {"buyer": "c2"}, 8)]) == {JoinEvent.WAITING: 1}
+
+    (row,) = world.tables.rows("errors")
+    assert row["waitingFor"] == ["customers/c2"]
+    assert world.stage("customers", [({"customer": "c2"}, 2)]) == {JoinEvent.RELEASED: 1}
+    assert world.tables.rows("p-done")[0]["buyer"] == "c2"
+
+
 def test_a_deleted_driver_deletes_its_final_row(world: World) -> None:
     world.stage("customers", [(_CUSTOMER, 1)])
     world.stage("lines", [(_LINE, 1)])

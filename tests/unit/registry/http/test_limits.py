@@ -20,6 +20,7 @@ from penstock.errors import (
     RegistryAnswerError,
     RegistryError,
     RegistryUnavailableError,
+    SchemaLimitError,
     SchemaNotFoundError,
 )
 from penstock.framing import SchemaKey
@@ -286,3 +287,18 @@ def test_an_answer_that_cannot_be_inflated_is_an_error(
 
     with pytest.raises(RegistryError, match=message):
         registry.get(_KEY)
+
+
+def test_a_schema_with_too_many_references_is_refused(
+    server: FakeServer, registry: ConfluentRegistry, reading: Reading
+) -> None:
+    names = [f"R{number}" for number in range(101)]
+    for name in names:
+        server.put(name, 1, 9, {"type": "record", "name": name, "fields": []})
+    references = [{"name": name, "subject": name, "version": 1} for name in names]
+    server.put("readings-value", 1, 7, reading(), references=references)
+
+    with pytest.raises(SchemaLimitError, match="a schema has more than 100 references"):
+        registry.get(_KEY)
+
+    assert len(server.calls) == 2 + 100
