@@ -110,6 +110,15 @@ def test_a_payload_may_have_any_ratio(size: int) -> None:
     assert frame.payload == b"." * size
 
 
+def test_a_payload_that_no_reader_would_inflate_is_not_compressed() -> None:
+    payload = bytes(8 * 2**20 + 1)
+
+    with pytest.raises(RecordTooLargeError, match=r"of 8,388,609 bytes, expected at most 8,388,60"):
+        encode_glue_frame(_KEY, payload, compress=True)
+
+    assert encode_glue_frame(_KEY, payload).endswith(payload)
+
+
 @given(st.binary(max_size=64), st.integers(0, 400))
 def test_every_payload_that_is_encoded_is_decoded(part: bytes, times: int) -> None:
     payload = part * times

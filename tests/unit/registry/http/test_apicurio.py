@@ -197,7 +197,10 @@ def test_a_pass_counts_for_the_ids_that_it_must_have_seen(time: FakeTime) -> Non
 
     assert [find(5), find(2), find(5), find(6)] == [None] * 4
     assert len(passes) == 3
-    time.sleep(31)
+    time.sleep(29)
+    assert find(7) is None
+    assert len(passes) == 3
+    time.sleep(2)
     assert [find(2), find(5)] == [None] * 2
     assert len(passes) == 3
     versions["b"].append({"globalId": 6})
