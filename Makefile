@@ -7,8 +7,8 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-sales demo-down up down status check unit test lint tf-check build contract aws-check check-seed \
-  format docs lock pr nightly bench clean
+.PHONY: help install demo demo-staging demo-sales demo-down up down status check unit test mutants lint tf-check build contract \
+  aws-check check-seed format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -54,6 +54,9 @@ check-seed: install ## Compare the tables of the sales jobs with published ones 
 	@SALES="$(SALES)" $(VENV)/pytest tests/spark/test_sales.py tests/spark/test_sales_avro.py \
 	  tests/registries/test_sales_artifacts.py
 
+mutants: install ## Plant bugs one by one, and see the test of each fail (NAMES="loss zlib-bomb")
+	@$(VENV)/python -m tools.mutants $(NAMES)
+
 lint: install ## Check style and types
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
@@ -66,7 +69,7 @@ tf-check: install ## Check the Terraform: format, validity, checkov
 pr: lint docs tf-check test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
-nightly: pr ## Run the same with many more trials
+nightly: pr mutants ## Run the same with many more trials, then the mutants
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.

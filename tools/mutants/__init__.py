@@ -1,0 +1,1 @@
+"""Planted bugs, each with the test that must fail: `make mutants`."""
