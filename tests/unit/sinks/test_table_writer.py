@@ -53,9 +53,9 @@ def _leave(*ids: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 def test_rows_go_in_batches_of_25(api: DynamoDbApi, writer: TableWriter) -> None:
-    assert writer.write(_rows(60)) == {}
-    assert [len(_ids(request)) for request in api.requests] == [25, 25, 10]
-    assert [each for request in api.requests for each in _ids(request)] == list(map(str, range(60)))
+    assert writer.write(_rows(51)) == {}
+    assert [len(_ids(request)) for request in api.requests] == [25, 25, 1]
+    assert [each for request in api.requests for each in _ids(request)] == list(map(str, range(51)))
 
 
 def test_without_rows_nothing_is_called(api: DynamoDbApi, writer: TableWriter) -> None:
