@@ -78,6 +78,8 @@ def test_registries_over_http_are_configured_by_their_urls() -> None:
         2,
     )
     assert registry._settings.url == "https://h:8081/a/b"
+    shown = "confluent+https://h:8081/a/b?topic=t&naming=topic-record&allow=a&allow=b*"
+    assert registry.source == shown
     assert load_registry(registry.source).source == registry.source
     assert isinstance(other, ApicurioRegistry)
     assert other.source == "apicurio+http://h?group=plant"

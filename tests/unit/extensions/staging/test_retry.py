@@ -157,6 +157,20 @@ def test_a_run_that_has_no_time_left_keeps_its_progress(world: World) -> None:
     assert (counts.waiting, counts.is_complete) == (150, True)
 
 
+def test_a_run_that_has_no_time_left_marks_what_it_parked(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(250)])
+    for wait_s in (60, 120):
+        world.now_s += wait_s
+        world.retry(f"after-{wait_s}")
+    world.now_s += 240
+    left = iter([True, False])
+
+    counts = world.retry("third", lambda: next(left))
+
+    assert (counts.parked, counts.notices, counts.is_complete) == (100, 1, False)
+    assert sum("parkedAt" in row for row in world.tables.rows("errors")) == 100
+
+
 def test_one_notice_for_all_that_a_run_parks(world: World) -> None:
     world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(250)])
 
