@@ -60,6 +60,20 @@ def test_the_page_shows_the_report_without_scripts_and_links() -> None:
     assert page.count("<svg") == 3
 
 
+def test_names_on_the_page_are_no_html() -> None:
+    name = "<b>"
+    hostile = replace(
+        REPORT,
+        table=name,
+        versions=(Version(name, name, 1, 30),),
+        partitions=(Partition(name, 0, 30, 0, 31, missing_offsets=2, unexplained=1),),
+        gaps=(Gap(name, 0, 7, 7),),
+        queries=(QueryCost(name, 2**21, 900),),
+    )
+
+    assert name not in write_page(hostile)
+
+
 def test_each_plot_is_an_image_of_its_own() -> None:
     for drawn in re.findall(r"<svg.*?</svg>", write_page(REPORT), re.DOTALL):
         title = ElementTree.fromstring(drawn).find("{http://www.w3.org/2000/svg}title")  # noqa: S314
