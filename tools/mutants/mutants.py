@@ -32,10 +32,11 @@ class Mutant:
         """Return the text of the file with the bug.
 
         Raises:
-            ValueError: the file does not have the text before the change exactly once.
+            ValueError: there is no such file, or it does not have the text exactly once.
         """
-        path = clone / self.file
-        text = path.read_text() if path.is_file() else ""
+        if not (path := clone / self.file).is_file():
+            raise ValueError(f"found no file {self.file}, expected the one that is changed")
+        text = path.read_text()
         if (found := text.count(self.before)) != 1:
             raise ValueError(
                 f"{self.file} has the text {self.before!r} {found} times, expected once: the code "

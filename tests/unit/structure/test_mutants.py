@@ -39,7 +39,7 @@ def test_there_are_enough_of_each_kind() -> None:
             r"has the text '(gone){3}' 0 times, expected once: the code has ch",
         ),
         ({"before": "def test_"}, r"has the text 'def test_' \d times, expected once"),
-        ({"file": "no_such_file.py"}, r"^no_such_file.py has the text"),
+        ({"file": "no_such_file.py"}, r"^found no file no_such_file.py, expected the one"),
         ({"after": "def test_x(:"}, r"invalid syntax"),
         ({"test": f"{_HERE}::test_no_such"}, r"^found no test .*::test_no_such, expected the one"),
         ({"test": "no_such_file.py::test"}, r"^found no test no_such_file.py::test, expected"),
