@@ -58,8 +58,9 @@ output "lake" {
   }
 }
 
+# Without what the root needs of them: a VPC of others would be a change of this root.
 output "quotas" {
-  description = "The quotas of the account that the plan has read, by name. What the root needs of them is not in it: a VPC of others would be a change of this root."
+  description = "The quotas of the account that the plan has read, by name."
   value       = { for name, quota in local.quotas : name => quota.value }
 
   precondition {

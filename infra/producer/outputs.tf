@@ -85,8 +85,9 @@ output "functions" {
   )
 }
 
+# Without what the root needs of them: a VPC of others would be a change of this root.
 output "quotas" {
-  description = "The quotas of the account that the plan has read, by name. What the root needs of them is not in it: a VPC of others would be a change of this root."
+  description = "The quotas of the account that the plan has read, by name."
   value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => found.value }
 
   precondition {
