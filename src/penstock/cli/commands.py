@@ -13,7 +13,6 @@ from functools import partial
 from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
-from penstock.cli.terminal import complain
 from penstock.errors import SettingsError
 
 _GROUP: Final = "penstock.commands"
@@ -78,5 +77,4 @@ def load_commands(parent: str = "") -> Iterator[tuple[str, Command]]:
 
 
 def _fail(problem: str, _: argparse.Namespace) -> int:
-    complain(SettingsError([problem]))
-    return 2
+    raise SettingsError([problem])

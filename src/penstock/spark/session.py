@@ -83,10 +83,19 @@ def read_job(
     Raises:
         SettingsError: settings are invalid; the error lists every problem.
     """
+    spark, words = begin_job(name, argv)
+    return spark, read_settings(kind, words, os.environ, partial(read_text, spark))
+
+
+def begin_job(name: str, argv: Sequence[str] | None) -> tuple[SparkSession, Sequence[str]]:
+    """Start Spark for a job; return the session, checked, and the words of the command line.
+
+    Raises:
+        SettingsError: the session has settings by which records would be read as others.
+    """
     spark = build_session(name)
     check_session(spark)
-    words = sys.argv[1:] if argv is None else argv
-    return spark, read_settings(kind, words, os.environ, partial(read_text, spark))
+    return spark, sys.argv[1:] if argv is None else argv
 
 
 def check_session(spark: SparkSession) -> None:

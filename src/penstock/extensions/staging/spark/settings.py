@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from penstock.extensions.staging.configuration import read_configuration
 from penstock.extensions.staging.plan import StagedTable, StagingPlan, StagingSink
 from penstock.extensions.staging.settings import RETRY_SECONDS, JoinTables
 from penstock.settings import describe_settings, parse_count, parse_positive, setting
-from penstock.spark.session import build_session, check_session
+from penstock.spark.session import begin_job
 from penstock.spark.settings.consume import (
     StreamSettings,
     contract_environ,
@@ -128,9 +127,7 @@ def read_stage_job(
         SettingsError: settings or the configuration file are invalid; the error lists every
             problem.
     """
-    spark = build_session(name)
-    check_session(spark)
-    words = sys.argv[1:] if argv is None else argv
+    spark, words = begin_job(name, argv)
     return spark, *read_stage_settings(words, os.environ, partial(read_text, spark))
 
 
