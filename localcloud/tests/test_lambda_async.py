@@ -44,6 +44,20 @@ def send(client, name, event):
     assert (answer["StatusCode"], answer["Payload"].read()) == (202, b"")
 
 
+def deploy_reporting(client, settings, *conditions, **config):
+    """Deploy a function whose outcomes go to a queue; return its name, and what takes a record."""
+    queue, take = make_queue(client)
+    role = make_role(client)
+    allow(client, role, "sqs:SendMessage")
+    name = deploy(client, _FAILING, Role=role, **settings)
+    client("lambda").put_function_event_invoke_config(
+        FunctionName=name,
+        DestinationConfig={each: {"Destination": queue} for each in conditions},
+        **config,
+    )
+    return name, take
+
+
 def test_an_event_is_accepted_and_handled_later(client, calls):
     read, settings = calls
     send(client, deploy(client, _FAILING, **settings), {"fails": False})
@@ -52,13 +66,7 @@ def test_an_event_is_accepted_and_handled_later(client, calls):
 
 def test_a_failure_is_tried_three_times_and_then_reported(client, calls):
     read, settings = calls
-    queue, take = make_queue(client)
-    role = make_role(client)
-    allow(client, role, "sqs:SendMessage")
-    name = deploy(client, _FAILING, Role=role, **settings)
-    client("lambda").put_function_event_invoke_config(
-        FunctionName=name, DestinationConfig={"OnFailure": {"Destination": queue}}
-    )
+    name, take = deploy_reporting(client, settings, "OnFailure")
     send(client, name, {"fails": True})
     record = wait_until("the failure record", take)
     assert len(read()) == 3
@@ -74,17 +82,8 @@ def test_a_failure_is_tried_three_times_and_then_reported(client, calls):
 
 def test_retries_can_be_turned_off_and_success_reported(client, calls):
     read, settings = calls
-    queue, take = make_queue(client)
-    role = make_role(client)
-    allow(client, role, "sqs:SendMessage")
-    name = deploy(client, _FAILING, Role=role, **settings)
-    client("lambda").put_function_event_invoke_config(
-        FunctionName=name,
-        MaximumRetryAttempts=0,
-        DestinationConfig={
-            "OnSuccess": {"Destination": queue},
-            "OnFailure": {"Destination": queue},
-        },
+    name, take = deploy_reporting(
+        client, settings, "OnSuccess", "OnFailure", MaximumRetryAttempts=0
     )
     send(client, name, {"fails": True})
     assert wait_until("failure", take)["requestContext"]["approximateInvokeCount"] == 1
@@ -108,15 +107,7 @@ def test_throttled_events_wait_and_are_not_lost(client, calls, raised_limit):
 @pytest.mark.parametrize("throttled", [True, False])
 def test_an_event_that_is_too_old_is_dropped(client, calls, monkeypatch, throttled):
     read, settings = calls
-    queue, take = make_queue(client)
-    role = make_role(client)
-    allow(client, role, "sqs:SendMessage")
-    name = deploy(client, _FAILING, Role=role, **settings)
-    client("lambda").put_function_event_invoke_config(
-        FunctionName=name,
-        MaximumEventAgeInSeconds=60,
-        DestinationConfig={"OnFailure": {"Destination": queue}},
-    )
+    name, take = deploy_reporting(client, settings, "OnFailure", MaximumEventAgeInSeconds=60)
     if throttled:
         client("lambda").put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
     monkeypatch.setattr(async_invocation, "_clock", count(step=61).__next__)
