@@ -120,19 +120,22 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
     assert "executor ModuleNotFoundError PermissionError" in printed
     assert "found ['packages']" in printed
 
-    failed = emr.list_steps(ClusterId=cluster, StepStates=["FAILED"])["Steps"][0]
-    log = failed["Status"]["FailureDetails"]["LogFile"]
-    assert log == f"s3://{bucket}/{start}/steps/{failed['Id']}/stderr.gz"
-    assert "so long" in read_log(client, bucket, f"{start}/steps/{failed['Id']}/stdout.gz")
-    controller = read_log(client, bucket, f"{start}/steps/{failed['Id']}/controller.gz")
-    assert "Step failed with exitCode 3" in controller
-
+    _check_failed_step(client, emr, bucket, cluster)
     emr.terminate_job_flows(JobFlowIds=[cluster])
     ended = wait_cluster(emr, cluster, *ENDED)
     assert ended["State"] == "TERMINATED"
     assert ended["StateChangeReason"]["Code"] == "USER_REQUEST"
     with pytest.raises(ClientError, match="may not be modified"):
         emr.add_job_flow_steps(JobFlowId=cluster, Steps=[step])
+
+
+def _check_failed_step(client, emr, bucket, cluster):
+    """Check that the step that failed says where its log is, and how it ended."""
+    failed = emr.list_steps(ClusterId=cluster, StepStates=["FAILED"])["Steps"][0]
+    logs = f"logs/{cluster}/steps/{failed['Id']}"
+    assert failed["Status"]["FailureDetails"]["LogFile"] == f"s3://{bucket}/{logs}/stderr.gz"
+    assert "so long" in read_log(client, bucket, f"{logs}/stdout.gz")
+    assert "Step failed with exitCode 3" in read_log(client, bucket, f"{logs}/controller.gz")
 
 
 def test_a_cluster_is_shown_and_listed(emr, bucket, run, profile):
