@@ -83,7 +83,7 @@ PROBES: Final = (
     ),
     Probe(
         "cluster-users",
-        "Who runs drivers and executors on an applied cluster, and who reads /home/hadoop?",
+        "Which users run drivers and executors on a cluster, and can both read /home/hadoop?",
         "a step on the cluster of spark.cluster, if one runs",
         0.0,
         ask_cluster_users,

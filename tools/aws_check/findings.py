@@ -1,4 +1,4 @@
-"""What AWS answered, and what a question creates and deletes again."""
+"""The answers of AWS, and the roles and buckets that a probe creates and deletes again."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _RESOURCE: Final = "arn:aws:s3:::a-bucket-with-a-long-name/and-a-folder-with-a-l
 
 
 def ask_policy_sizes(session: Any) -> Finding:
-    """Give a new role policies of the longest length, each with white space, then one more."""
+    """Attach policies of the greatest length to a new role, then one that exceeds the quota."""
     iam, name = session.client("iam"), make_name()
     lines: list[str] = []
     with make_role(session, name, "lambda.amazonaws.com"):

@@ -29,7 +29,7 @@ _NO_PROOF: Final = ("NameError", "ImportError", "ModuleNotFoundError", "Failed: 
 
 
 class Verdict(NamedTuple):
-    """What a mutant's test did: it `failed`, as it must, or the reason why the mutant survived."""
+    """The result for one mutant: `failed`, as its test must, or why the mutant survived."""
 
     mutant: Mutant
     outcome: str

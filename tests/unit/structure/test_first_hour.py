@@ -1,4 +1,4 @@
-"""What docs/first-hour.md tells a reader to type exists, and what it says of cost and time adds up.
+"""The commands of docs/first-hour.md name what exists; its times and its cost are those elsewhere.
 
 Its commands are run by bash in a copy of infra/, with programs that only note how they are called;
 `make nightly` runs them on localcloud (tests/e2e/test_first_hour.py).

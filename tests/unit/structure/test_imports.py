@@ -116,7 +116,7 @@ def _wing_offences(source: str, wing: str, package: str) -> list[str]:
 
 
 def _extension_offences(source: str, extension: str, package: str) -> list[str]:
-    """What a module of an extension imports of other extensions."""
+    """Return the imports of other extensions in a module of an extension."""
     return [
         f"extensions/{extension} imports {name}: sideways"
         for name in _imported(source, package)
