@@ -2,6 +2,9 @@
 
 Machines are shared and noisy, so a rung compares: the product's way and other ways run in turns
 (A B B A), the first turn is dropped, and the median of the ratios of the turns is reported.
+
+Only the rungs of decoding read all records: with all rungs the run would take two hours, in which
+no machine that others use is quiet. A process for each rung would start a broker and a JVM each.
 """
 
 from __future__ import annotations

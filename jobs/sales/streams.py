@@ -1,4 +1,8 @@
-"""Streaming queries over sales: each batch writes all totals, as Spark's complete mode does."""
+"""Streaming queries over sales: each batch writes all totals, as Spark's complete mode does.
+
+Update mode writes only what changed: no batch would have all totals, so the published tables could
+not be compared. The price is a record for each total in each batch, and state that never ends.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """The archive of loaded classes (AppCDS), which halves the CPU seconds of a driver's start.
 
-`tools/record_classes.py`, which `make install` runs, records it from `recorded_job.py`.
+`tools/record_classes.py`, which `make install` runs, records it from `recorded_job.py`: 80 CPU
+seconds once, and 10 to 12 in place of 20 for a driver with three statements. A static archive would
+take two runs (`-Xshare:dump`); one server for all jobs would share what AWS separates. Jars in
+`spark.driver.extraClassPath` stand before Spark's and switch the archive off, `--jars` does not.
 """
 
 from __future__ import annotations

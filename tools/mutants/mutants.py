@@ -6,6 +6,10 @@
 | `file`            | the file that is changed                                                  |
 | `before`, `after` | a text that the file has once, and the text that replaces it              |
 | `test`            | the test that must fail: path and name, with parameters if one is enough  |
+
+They are written by hand. mutmut and cosmic-ray choose operators, not promises: thousands of mutants
+that any test catches, and none that swaps two writes, drops a check of a lease or changes
+Terraform. A patch for `git apply` would break when a neighbouring line changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The rooms of the suite: folders of tests that each run in a pytest process of their own."""
+"""The rooms of the suite: folders of tests that each run in a pytest process of their own.
+
+pytest-xdist would start every server that a test needs in each worker, and cannot bound how many
+Spark sessions run. Threads share moto's backends, patches and environment variables.
+"""
 
 from __future__ import annotations
 

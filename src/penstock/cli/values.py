@@ -1,4 +1,8 @@
-"""Times, bytes and decoded values, for the terminal and as JSON."""
+"""Times, bytes and decoded values, for the terminal and as JSON.
+
+JSON is one object a line, because `read --follow` and `produce` have no end, and a command that is
+interrupted would leave half of a single document.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The tasks of an operator: functions that return values and print nothing."""
+"""The tasks of an operator: functions that return values and print nothing.
+
+An operation with many parts returns an iterator, so its caller shows each part when it is done. If
+operations printed by a callback, a caller could not decide afterwards what to show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Spark jobs of a consumer: submit them where its Terraform root says, with its arguments."""
+"""Spark jobs of a consumer: submit them where its Terraform root says, with its arguments.
+
+The output of the root is a command, which a person can paste into a shell too. A second output with
+the request could disagree with it.
+"""
 
 from __future__ import annotations
 
