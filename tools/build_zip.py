@@ -1,7 +1,7 @@
 """Build what ships: a zip for each Lambda, and two for Spark jobs.
 
 The same sources and pins give the same bytes, whoever builds them
-(docs/adr/20261121-reproducible-zips.md). For localcloud: --python host --arch host.
+(docs/adr/0040-reproducible-zips.md). For localcloud: --python host --arch host.
 """
 
 from __future__ import annotations

@@ -53,7 +53,15 @@ _TABLES: tuple[type[Settings], ...] = (
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
 )
-_DECISION = re.compile(r"# (.+)\n\nStatus: ([^,;\n]+)")
+_DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
+_SUBJECTS = (
+    "Records and schemas",
+    "Spark and the lake",
+    "Producers and registries",
+    "AWS and Terraform",
+    "localcloud",
+    "Repository",
+)
 _NAME = re.compile(r"\[`(\w+)`\]\(([^)#]+\.py)\)")
 _WIDTH = 120
 _CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
@@ -99,7 +107,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     return {
         settings: with_settings_tables(settings.read_text(), _TABLES),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
-        decisions: with_decisions_table(decisions.read_text(), decisions.parent),
+        decisions: with_decisions_list(decisions.read_text(), decisions.parent),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
 
@@ -113,18 +121,21 @@ def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
     return _with_part(page, "rooms of penstock", head + rows)
 
 
-def with_decisions_table(page: str, folder: Path) -> str:
-    """Return a page with the table of the decisions in a folder between its marks."""
-    rows = ""
-    for path in sorted(folder.glob("2*.md")):
+def with_decisions_list(page: str, folder: Path) -> str:
+    """Return a page with the titles of a folder's decisions, by subject, between its marks."""
+    items: dict[str, str] = dict.fromkeys(_SUBJECTS, "")
+    for number, path in enumerate(sorted(folder.glob("[0-9]*.md")), 1):
         found = _DECISION.match(path.read_text())
-        if found is None:
-            sys.exit(f"{path.name}: expected `# TITLE`, an empty line and `Status: STATUS, DATE`")
-        year, month, day = path.name[:4], path.name[4:6], path.name[6:8]
-        link = f"[{found[1]}]({path.name})"
-        rows += f"| {year}-{month}-{day} | {link} | {found[2]} |\n"
-    head = "| date | decision | status |\n| --- | --- | --- |\n"
-    return _with_part(page, "decisions", head + rows)
+        if found is None or found[2] not in items:
+            sys.exit(
+                f"{path.name}: expected `# TITLE`, an empty line and `Subject: SUBJECT. Date: "
+                f"YYYY-MM-DD.`, SUBJECT one of {', '.join(_SUBJECTS)}"
+            )
+        if not path.name.startswith(f"{number:04}-"):
+            sys.exit(f"{path.name}: expected the number {number:04}, the one after the page before")
+        items[found[2]] += f"- {number:04} [{found[1]}]({path.name})\n"
+    parts = (f"## {subject}\n\n{lines}" for subject, lines in items.items() if lines)
+    return _with_part(page, "decisions", "\n".join(parts))
 
 
 def _purpose(room: str) -> str:

@@ -1,5 +1,5 @@
 # All rights of the consumer functions, the Spark jobs and the clients. Keys are allowed by what they are used for
-# (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
+# (docs/adr/0029-whole-policies.md), so a plan shows the policies whole.
 locals {
   _place    = "${var.contract.region}:${var.account_id}"
   _glue     = "arn:${local._partition}:glue:${local._place}"

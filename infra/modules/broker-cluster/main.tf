@@ -8,7 +8,7 @@ locals {
   max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)
 
   default_properties = {
-    # Timestamps of clients may be of any year, and would order the versions of a row (docs/adr/20261122-order-of-upserts.md).
+    # Timestamps of clients may be of any year, and would order the versions of a row (docs/adr/0008-row-keys.md).
     "log.message.timestamp.type" = "LogAppendTime"
   }
   # By zones, not by brokers: a new broker must not change the configuration, which would restart the others.

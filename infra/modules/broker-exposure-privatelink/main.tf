@@ -90,7 +90,7 @@ resource "aws_lb_target_group_attachment" "broker" {
 
   lifecycle {
     # A broker keeps its address for life, but the lookup is unknown while the cluster has a pending
-    # change, which would replace every target (docs/adr/20261121-broker-nodes.md).
+    # change, which would replace every target (docs/adr/0027-load-balancer-per-broker.md).
     ignore_changes = [target_id]
     # Another cluster has other brokers; the ARN stays the same through changes in place.
     replace_triggered_by = [aws_lb_target_group.broker[each.key].tags["Cluster"]]

@@ -9,7 +9,7 @@ locals {
 
 # The wanted topics and readers. Each change is a new invocation (CREATE_ONLY): the provider stores the
 # input of an update that failed, so the next plan would be empty. A creation that failed is not
-# stored, and the next apply retries it (docs/adr/20261121-topics-and-access-lists.md).
+# stored, and the next apply retries it (docs/adr/0028-topics-by-invocation.md).
 resource "aws_lambda_invocation" "wanted" {
   function_name = module.function.name
 

@@ -1,7 +1,7 @@
 # The locations of the tables under Lake Formation, with the role that it reads them by.
 locals {
   _partition = data.aws_partition.this.partition
-  # Keys are allowed by what they are used for (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
+  # Keys are allowed by what they are used for (docs/adr/0029-whole-policies.md), so a plan shows the policies whole.
   keys = "arn:${local._partition}:kms:${var.region}:${var.account_id}:key/*"
   use_of_keys = {
     "kms:EncryptionContext:aws:s3:arn" = var.bucket.arn
@@ -19,7 +19,7 @@ locals {
 data "aws_partition" "this" {}
 
 # Who decides on the catalog is the account's choice, for all its databases: it is read and never changed here
-# (docs/adr/20261122-lake-formation.md).
+# (docs/adr/0033-read-lake-formation.md).
 data "aws_lakeformation_data_lake_settings" "this" {}
 
 resource "aws_lakeformation_resource" "tables" {

@@ -14,7 +14,7 @@ locals {
 
 data "aws_partition" "this" {}
 
-# An unknown zone would stop an apply half-way (docs/adr/20261122-look-before-creating.md).
+# An unknown zone would stop an apply half-way (docs/adr/0032-refuse-in-the-plan.md).
 data "aws_availability_zones" "this" {
   # checkov:skip=CKV_AWS_394: nothing is made of its answer, which only judges zone_ids
   count = local.make ? 1 : 0

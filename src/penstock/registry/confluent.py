@@ -2,7 +2,7 @@
 
 A number identifies a definition, not a version: subjects with the same definition share it. The
 version of an id is in the subject that the allow-list and the naming of subjects select, the first
-one by name if several remain (docs/adr/20261122-registries-over-http.md).
+one by name if several remain (docs/adr/0025-bounded-registry-client.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Values are None, bool, int, float, str, bytes, list and dict. A tuple of a branch's name and a value
 chooses the branch of a union, as in fastavro. Logical types are not interpreted: a
 timestamp is its whole number and a decimal is its bytes, so that nothing is rounded. Payloads are
-not trusted: `_readers.py` lists what is rejected, and docs/adr/20261121-bounded-avro-decoding.md
+not trusted: `_readers.py` lists what is rejected, and docs/adr/0001-own-avro-codec.md
 says why no library is used.
 """
 

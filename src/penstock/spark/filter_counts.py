@@ -3,7 +3,7 @@
 An observation between two steps of a plan ends the compiled stage, and each row is copied there.
 A filter counts its rows inside the stage. So a figure is the difference of two filters, whose
 conditions contain a number by which they are found in the plan that ran
-(docs/adr/20261123-counts-by-filters.md).
+(docs/adr/0013-counted-passes.md).
 """
 
 from __future__ import annotations

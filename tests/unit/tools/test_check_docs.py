@@ -14,7 +14,7 @@ from tools.check_docs import (
     generated_pages,
     long_lines,
     missing_names,
-    with_decisions_table,
+    with_decisions_list,
     with_rooms_table,
     with_settings_tables,
 )
@@ -83,22 +83,44 @@ def test_a_name_that_a_linked_file_does_not_define_is_found(tmp_path: Path) -> N
     assert missing_names(page) == ["links to test_two in test_a.py, which does not define it"]
 
 
-def test_the_table_of_decisions_has_every_page(tmp_path: Path) -> None:
-    (tmp_path / "README.md").touch()
-    (tmp_path / "20261122-b.md").write_text("# B, or not\n\nStatus: superseded by [c](c.md), now")
-    (tmp_path / "20261121-a.md").write_text("# A\n\nStatus: accepted, 2026-11-21; amended\n")
-    page = "a\n<!-- decisions: made -->\nold\n<!-- end of decisions -->\nb\n"
+_DECISIONS = "a\n<!-- decisions: made -->\nold\n<!-- end of decisions -->\nb\n"
 
-    assert with_decisions_table(page, tmp_path) == (
+
+def _write_decision(folder: Path, name: str, subject: str) -> None:
+    (folder / name).write_text(f"# {name[5]}, not z\n\nSubject: {subject}. Date: 2026-11-21.\n")
+
+
+def test_the_list_of_decisions_has_every_page_by_subject(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    _write_decision(tmp_path, "0001-a.md", "Repository")
+    _write_decision(tmp_path, "0002-b.md", "Spark and the lake")
+    _write_decision(tmp_path, "0003-c.md", "Repository")
+
+    assert with_decisions_list(_DECISIONS, tmp_path) == (
         "a\n<!-- decisions: made -->\n\n"
-        "| date | decision | status |\n| --- | --- | --- |\n"
-        "| 2026-11-21 | [A](20261121-a.md) | accepted |\n"
-        "| 2026-11-22 | [B, or not](20261122-b.md) | superseded by [c](c.md) |\n"
+        "## Spark and the lake\n\n- 0002 [b, not z](0002-b.md)\n\n"
+        "## Repository\n\n- 0001 [a, not z](0001-a.md)\n- 0003 [c, not z](0003-c.md)\n"
         "\n<!-- end of decisions -->\nb\n"
     )
-    (tmp_path / "20261122-c.md").write_text("# C\n")
-    with pytest.raises(SystemExit, match=r"20261122-c\.md: expected `# TITLE`"):
-        with_decisions_table(page, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject", "message"),
+    [
+        ("0002-b.md", "Sparks", r"0002-b\.md: expected `# TITLE`.*one of Records and schemas, "),
+        ("0003-b.md", "localcloud", r"0003-b\.md: expected the number 0002, "),
+        ("20261122-b.md", "localcloud", r"20261122-b\.md: expected the number 0002, "),
+    ],
+    ids=["subject", "gap", "date"],
+)
+def test_a_decision_without_a_subject_or_out_of_number_is_refused(
+    tmp_path: Path, name: str, subject: str, message: str
+) -> None:
+    _write_decision(tmp_path, "0001-a.md", "Repository")
+    _write_decision(tmp_path, name, subject)
+
+    with pytest.raises(SystemExit, match=message):
+        with_decisions_list(_DECISIONS, tmp_path)
 
 
 def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 A driver's row whose dependencies are all staged becomes a row of the final table. One that lacks
 any becomes a dead letter and an item of the waiting table. The arrival of a row releases the rows
 that wait for it. No wake-up is lost, whatever runs at the same time
-(docs/adr/20261122-waiting-table.md):
+(docs/adr/0018-waiting-rows.md):
 
     the driver's side       write the waiting item, then its marker, then look again for the row
     the dependency's side   write the row, then look for the marker

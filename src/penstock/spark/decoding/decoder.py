@@ -1,7 +1,7 @@
 """Decode records of any number of schema versions to columns, by one function in Java.
 
 A call of the function looks up a record's version, inflates and decodes its payload and judges it,
-within the stage that Spark compiles (docs/adr/20261125-decode-in-java.md).
+within the stage that Spark compiles (docs/adr/0010-decode-in-java.md).
 """
 
 from __future__ import annotations

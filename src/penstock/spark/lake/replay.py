@@ -1,4 +1,4 @@
-"""The search for records that a table may have already (docs/adr/20261121-replay.md).
+"""The search for records that a table may have already (docs/adr/0016-ask-before-replay.md).
 
 Before rows are added, the table is searched for rows with the same topic, partition, offset and
 Kafka timestamp. The timestamp is needed because a recreated topic has the same offsets again.

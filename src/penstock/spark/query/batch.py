@@ -9,7 +9,7 @@ With routes by schema name, each table has its own merge and parts, and records 
 route are given up. A part is decoded, judged, counted and written in one pass. Only if that pass
 finds unknown ids are they looked up, and the answers are written to the ledger before anything that
 depends on them. So the ledger and a record together determine the record's part, and a batch that
-comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
+comes again is split as before (docs/adr/0012-parts-of-a-batch.md).
 """
 
 from __future__ import annotations

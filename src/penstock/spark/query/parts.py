@@ -33,7 +33,7 @@ Transform = Callable[[DataFrame], DataFrame]
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
-# of these markers always remains (docs/adr/20261121-lake-markers.md).
+# of these markers always remains (docs/adr/0015-markers-in-tables.md).
 _MARKED_SECONDS: Final = 12 * 3_600
 _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TOMBSTONE))
 IS_ERROR: Final = f"status NOT IN ({_FINE})"

@@ -1,7 +1,7 @@
 """Take the batches of tables whose sinks read records, all in one Spark job.
 
 Spark's cost of a table (plan, job, counts) does not depend on its records, and rows of DynamoDB are
-made in Python anyway (docs/adr/20261122-one-job-for-dynamodb-tables.md).
+made in Python anyway (docs/adr/0011-one-way-for-a-record.md).
 
 The first pass writes the records of known versions and returns the keys of unknown ones. These are
 looked up and written to the ledger; then a pass over the tables that have them takes their records.

@@ -17,9 +17,9 @@ from penstock.spark.settings.consume import ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
 
 # After each poll Spark asks the broker for the first and the last offset. With Kafka's 500 records,
-# these questions take a third of the time (docs/adr/20261124-records-of-a-poll.md). They are
+# these questions take a third of the time (docs/adr/0020-few-round-trips.md). They are
 # answered after the next fetch, which at the end of a partition waits half a second for records
-# that the batch does not want (docs/adr/20261124-wait-of-a-fetch.md).
+# that the batch does not want (docs/adr/0020-few-round-trips.md).
 FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.ms": "10"}
 
 

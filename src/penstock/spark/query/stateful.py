@@ -3,7 +3,7 @@
 A window or a join keeps its state in a native query, whose plan is fixed when it starts. So the
 columns are chosen once, and a record of a schema version that the plan does not know fails its
 micro-batch before anything is committed. The version is looked up, and the query starts again from
-its checkpoint, in this process and with the same state (docs/adr/20261123-stateful-streams.md).
+its checkpoint, in this process and with the same state (docs/adr/0019-restart-stateful.md).
 """
 
 from __future__ import annotations

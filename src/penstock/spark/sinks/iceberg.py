@@ -186,7 +186,7 @@ class Lake(Sink):
         """Stage an append, then publish it.
 
         A driver may stall for any time in the append while another takes over. Iceberg looks for
-        the id in the same commit that publishes (docs/adr/20261122-lease-and-fence.md).
+        the id in the same commit that publishes (docs/adr/0014-lease-and-fence.md).
         """
         given = table.properties()
         wanted = {_COMPRESSION: _PROPERTIES[_COMPRESSION], **given, _WAP_ENABLED: "true"}

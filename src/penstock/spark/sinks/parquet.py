@@ -1,7 +1,7 @@
 """Write rows to plain Parquet files, for readers that do not support Iceberg.
 
 A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, with a folder `day=DAY` for each day
-of its events (docs/adr/20261122-parquet-partitions.md). Once it has Spark's file `_SUCCESS`, or a
+of its events (docs/adr/0015-markers-in-tables.md). Once it has Spark's file `_SUCCESS`, or a
 partition in the Glue table, it is complete and is not written again: Kafka may have deleted some of
 its records meanwhile. A reader of the table sees complete parts only; a reader that lists files
 before the batch is over sees some of them.

@@ -1,7 +1,7 @@
 """Tasks that write raw records to tables of rows, each by the reader of the consumer function.
 
 A sink that reads records makes its rows in Python anyway, so each record is decoded where its row
-is made (docs/adr/20261122-one-job-for-dynamodb-tables.md).
+is made (docs/adr/0011-one-way-for-a-record.md).
 """
 
 from __future__ import annotations

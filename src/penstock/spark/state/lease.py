@@ -2,7 +2,7 @@
 
 The lease is a row of the dead-letter table of the checkpoint's first start, whose name is in a file
 beside it. No clocks are compared: a job that starts watches whether the holder's heartbeats
-continue, and each change is a conditional write (docs/adr/20261122-lease-and-fence.md).
+continue, and each change is a conditional write (docs/adr/0014-lease-and-fence.md).
 
 | attribute      | holds                                                                       |
 | -------------- | --------------------------------------------------------------------------- |
