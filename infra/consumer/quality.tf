@@ -1,4 +1,4 @@
-# The scheduled check of tables of the lake (docs/lake.md): one function for all of them, with the rights to ask Athena.
+# The scheduled check of tables of the lake (docs/quality.md): one function for all of them, with the rights to ask Athena.
 locals {
   _quality        = one([for quality in var.lake.quality[*] : quality if var.spark != null])
   _quality_tables = local._quality == null ? [] : sort(keys(local._quality.tables))

@@ -380,7 +380,7 @@ variable "prefix" {
 }
 
 variable "registry_backups" {
-  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read with them (docs/runbook.md)."
+  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read with them (docs/operate/schemas.md#the-registry-was-deleted)."
   type        = list(string)
   default     = []
 

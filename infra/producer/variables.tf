@@ -75,7 +75,7 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, roles with unusual names, and the registries that it reads besides Glue (registries: docs/runbook.md, \"Use a Confluent or Apicurio registry\")."
+  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, roles with unusual names, and the registries that it reads besides Glue (registries: docs/operate/registries.md)."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name              = string
@@ -175,7 +175,7 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "The producer functions, by name; docs/runbook.md, \"Add a producer\", explains each attribute."
+  description = "The producer functions, by name; docs/operate/producers.md explains each attribute."
   type = map(object({
     compatibility = optional(string) # the schema's mode; BACKWARD for a new one unless given
     device_id     = optional(string, "000001")

@@ -207,12 +207,11 @@ def _masked(text: str) -> str:
     return re.sub(r"(confluent|apicurio):\d+", "ID", re.sub(r"map: \S+", "map: FILE", text))
 
 
-def test_the_runbook_shows_what_a_move_to_glue_prints(
+def test_the_page_shows_what_a_move_to_glue_prints(
     move: Move, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs/runbook.md").read_text()
-    section = page.partition("\n## Move to Glue\n")[2].partition("\n## ")[0]
-    shown = re.findall(r"^ *```text\n(.*?)^ *```", section, re.MULTILINE | re.DOTALL)
+    page = (Path(__file__).parents[2] / "docs/operate/move-to-glue.md").read_text()
+    shown = re.findall(r"^ *```text\n(.*?)^ *```", page, re.MULTILINE | re.DOTALL)
     words = ["registry", "copy", move.url, move.glue_url]
 
     printed = []

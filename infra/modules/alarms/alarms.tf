@@ -117,7 +117,7 @@ locals {
   _consumers = merge([
     for name in var.consumers : {
       "${trimprefix(name, "${var.prefix}-")}-given-up" = {
-        description = "${name} put records into the table of errors that can never be a row; read their reason there, and tell whom it is for by the table in the runbook."
+        description = "${name} put records into the table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."
         namespace   = "Penstock", metric = "RecordsGivenUp"
         dimensions  = { FunctionName = name }
       }
@@ -145,7 +145,7 @@ locals {
         threshold   = var.lag_records, periods = 3
       }
       "${name}-given-up" = {
-        description = "The Spark job ${name} put records into its table of errors that can never be a row; read their reason there, and tell whom it is for by the table in the runbook."
+        description = "The Spark job ${name} put records into its table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."
         namespace   = "Penstock", metric = "PermanentErrors"
         dimensions  = { service = name }
       }
@@ -179,7 +179,7 @@ locals {
     for quality in try(var.spark.quality, null)[*] : merge([
       for table in quality.tables : {
         "${split(".", table)[1]}-quality" = {
-          description = "Rules of data quality fail for ${table}; read the newest report below quality/${table}/ in the lake's bucket, and the runbook (A quality rule failed)."
+          description = "Rules of data quality fail for ${table}; read the newest report below quality/${table}/ in the lake's bucket, and docs/quality.md#a-rule-failed."
           namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "Maximum"
           dimensions  = { Table = table }
           minutes     = 60, missing = "ignore"

@@ -71,7 +71,7 @@ resource "aws_lambda_event_source_mapping" "this" {
 check "reads" {
   assert {
     condition     = !anytrue([for mapping in aws_lambda_event_source_mapping.this : startswith(mapping.last_processing_result, "PROBLEM")])
-    error_message = "The mappings of ${var.function.name} read nothing: ${jsonencode({ for topic, mapping in aws_lambda_event_source_mapping.this : topic => mapping.last_processing_result })}; see the runbook, Alarms."
+    error_message = "The mappings of ${var.function.name} read nothing: ${jsonencode({ for topic, mapping in aws_lambda_event_source_mapping.this : topic => mapping.last_processing_result })}; see docs/operate/alarms.md#a-consumer-gets-nothing."
   }
 }
 

@@ -33,7 +33,7 @@ resource "aws_lakeformation_resource" "tables" {
   lifecycle {
     precondition {
       condition     = local.governed
-      error_message = "IAM alone decides on new databases and tables of ${var.account_id} in ${var.region}, so grants would restrict nobody; leave out lake.grants, or empty CreateDatabaseDefaultPermissions and CreateTableDefaultPermissions of the data lake's settings first (docs/lake.md)."
+      error_message = "IAM alone decides on new databases and tables of ${var.account_id} in ${var.region}, so grants would restrict nobody; leave out lake.grants, or empty CreateDatabaseDefaultPermissions and CreateTableDefaultPermissions of the data lake's settings first (docs/lake-permissions.md)."
     }
     precondition {
       condition     = var.deploy_role_arn == null ? true : contains(local.admins, var.deploy_role_arn)

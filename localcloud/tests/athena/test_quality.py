@@ -177,7 +177,7 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
     show(report)
     printed = capsys.readouterr().out.replace(f"{lake.database}.faulty", "lake.readings")
     rules, _, cost = printed.rstrip().rpartition("\n")
-    assert f"\n{rules}\n" in (_ROOT / "docs/lake.md").read_text()
+    assert f"\n{rules}\n" in (_ROOT / "docs/quality.md").read_text()
     assert re.fullmatch(r"9 rules failed; 3 queries, [0-9,]+ bytes", cost)
     (partition,) = report.partitions
     assert (partition.missing_offsets, partition.tombstones, partition.unexplained) == (2, 1, 1)

@@ -248,7 +248,7 @@ def test_settings_leave_new_tables_to_iam_or_to_lake_formation(account):
 
 
 def test_a_database_that_iam_decided_on_is_closed_by_hand(client):
-    """As docs/runbook.md, "Hand the lake to Lake Formation", does."""
+    """As docs/lake-permissions.md, "Hand the lake to Lake Formation", does."""
     owner = "666666666666"
     glue, lake = client("glue", account=owner), client("lakeformation", account=owner)
     glue.create_database(DatabaseInput={"Name": "old"})

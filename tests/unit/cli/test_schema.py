@@ -23,7 +23,7 @@ __all__ = ["bucket", "run"]
 
 Client = Callable[..., Any]
 
-# As the help of the commands and docs/runbook.md have them.
+# As the help of the commands and docs/operate/schemas.md have them.
 _TO_EXPORT = ("ListSchemas", "GetSchema", "GetTags", "ListSchemaVersions", "GetSchemaVersion")
 _TO_IMPORT = ("CreateSchema", "RegisterSchemaVersion", "UpdateSchema", "TagResource")
 

@@ -1,4 +1,4 @@
-"""The result of a check, and its JSON, whose form docs/lake.md describes."""
+"""The result of a check, and its JSON, whose form docs/quality.md describes."""
 
 from __future__ import annotations
 
