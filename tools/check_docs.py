@@ -9,50 +9,15 @@ import argparse
 import importlib
 import re
 import sys
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
-from jobs.sales.enrichment import ArtifactSettings
-from jobs.sales.lake import LakeSettings, LakeStreamSettings
-from jobs.sales.settings import ProduceSettings, StreamSettings
-from penstock.consuming import ConsumerSettings
-from penstock.extensions.drift import SyncSettings, TableSettings
-from penstock.extensions.quality import QualitySettings, ScheduleSettings
-from penstock.extensions.staging import RetrySettings
-from penstock.extensions.staging.spark import StageSettings
-from penstock.kafka import KafkaSettings
-from penstock.producing import IntakeSettings
-from penstock.settings import SettingRow, Settings, describe_settings
-from penstock.sinks import FunctionLeaseSettings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
+from tools.settings_table import PROGRAMS, settings_table
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/**/*.md")
-_TABLES: tuple[type[Settings], ...] = (
-    KafkaSettings,
-    IntakeSettings,
-    ConsumerSettings,
-    ConsumeSettings,
-    StageSettings,
-    ReplaySettings,
-    MaintainSettings,
-    RetrySettings,
-    FunctionLeaseSettings,
-    QualitySettings,
-    ScheduleSettings,
-    TableSettings,
-    SyncSettings,
-    ProduceSettings,
-    StreamSettings,
-    ArtifactSettings,
-    LakeSettings,
-    LakeStreamSettings,
-)
-_SETTINGS = re.compile(
-    r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
-)
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
 _SUBJECTS = (
     "Records and schemas",
@@ -67,7 +32,15 @@ _WIDTH = 120
 _CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^ *```\w* +\S.*$", re.MULTILINE)
 _NO_PROSE = re.compile(r"\s*(\||\[[^\]]+\]:)")  # a row of a table, or the target of a link
-_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)")
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_MENTION = re.compile(r"(?<![\w/-])docs/[\w/-]+\.md(?:#[\w-]+)?")
+_SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud", "tests", "tools", "bench", "demo")
+_KINDS = (".json", ".py", ".tf")
+# Cells of tables are held short on these pages, except where code or tests write or read them.
+_NARROW = ("*.md", "docs/**/*.md")
+_WIDE = {"CONTRIBUTING.md", "docs/events.md", "docs/performance.md", "docs/settings.md"}
 
 
 def main() -> int:
@@ -75,28 +48,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
     write = parser.parse_args().write
-    problems = []
-    for page, wanted in generated_pages(_ROOT).items():
-        if write:
-            page.write_text(wanted)
-        elif page.read_text() != wanted:
-            problems.append(f"{page.relative_to(_ROOT)}: a table is out of date")
-    for page in sorted(path for kind in _PAGES for path in _ROOT.glob(kind)):
-        name = page.relative_to(_ROOT)
-        problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
-        problems += [f"{name}: {missing}" for missing in missing_names(page)]
-        problems += [
-            f"{name}: code is on the line of its fence: {it}" for it in broken_fences(page)
-        ]
-        if page != _ROOT / "README.md":  # it has few lines, so they are long
-            problems += [
-                f"{name}: a line of prose is too long: {line}" for line in long_lines(page)
-            ]
+    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources()]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
         print("Run tools/check_docs.py --write, or mend the page", file=sys.stderr)
     return 1 if problems else 0
+
+
+def _stale_pages(write: bool) -> Iterator[str]:
+    for page, wanted in generated_pages(_ROOT).items():
+        if write:
+            page.write_text(wanted)
+        elif page.read_text() != wanted:
+            yield f"{page.relative_to(_ROOT)}: a table is out of date"
+
+
+def _bad_pages() -> Iterator[str]:
+    narrow = {path for kind in _NARROW for path in _ROOT.glob(kind)}
+    for page in sorted(path for kind in _PAGES for path in _ROOT.glob(kind)):
+        name = page.relative_to(_ROOT).as_posix()
+        yield from (f"{name}: links to {link}, which is not there" for link in dead_links(page))
+        yield from (f"{name}: {missing}" for missing in missing_names(page))
+        for line in broken_fences(page):
+            yield f"{name}: code is on the line of its fence: {line}"
+        yield from (f"{name}: a line of prose is too long: {line}" for line in long_lines(page))
+        if page in narrow and name not in _WIDE:
+            yield from (f"{name}: a cell is too long: {cell}" for cell in long_cells(page))
+
+
+def _bad_sources() -> Iterator[str]:
+    for source in sorted(path for folder in _SOURCES for path in _ROOT.glob(f"{folder}/**/*")):
+        if source.suffix in _KINDS:
+            for page in dead_mentions(source.read_text(), _ROOT):
+                yield f"{source.relative_to(_ROOT)}: names {page}, which is not there"
 
 
 def generated_pages(root: Path) -> dict[Path, str]:
@@ -105,7 +90,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     decisions = root / "docs/adr/README.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
     return {
-        settings: with_settings_tables(settings.read_text(), _TABLES),
+        settings: _with_part(settings.read_text(), "settings", settings_table(PROGRAMS)),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
@@ -149,15 +134,35 @@ def with_module_tables(page: str, module: Path) -> str:
     return _with_part(page, "inputs and outputs", module_tables(module))
 
 
-def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
-    """Return a page with each program's table of settings between its marks."""
-    rows = {settings.__name__: describe_settings(settings) for settings in tables}
-    return _SETTINGS.sub(lambda marks: marks[1] + _settings_table(rows[marks[2]]) + marks[3], page)
-
-
 def dead_links(page: Path) -> list[str]:
-    """Return the relative links of a page whose target is missing."""
-    return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    """Return the relative links of a page whose file, or heading in it, is missing."""
+    return [
+        f"{link}#{heading}" if heading else link
+        for link, heading in _LINK.findall(page.read_text())
+        if not _has_target(page.parent / link if link else page, heading)
+    ]
+
+
+def dead_mentions(text: str, root: Path) -> list[str]:
+    """Return the pages of `docs` that a source file names and that are missing."""
+    return [
+        mention
+        for mention in _MENTION.findall(text)
+        if not _has_target(root / mention.partition("#")[0], mention.partition("#")[2])
+    ]
+
+
+def _has_target(page: Path, heading: str) -> bool:
+    if not heading or not page.exists():
+        return page.exists()
+    return heading in _find_anchors(page)
+
+
+def _find_anchors(page: Path) -> set[str]:
+    """Return the names that GitHub gives to the headings of a page."""
+    headings = _HEADING.findall(_CODE.sub("", page.read_text()))
+    texts = [_LINKED.sub(r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in texts}
 
 
 def broken_fences(page: Path) -> list[str]:
@@ -173,6 +178,18 @@ def long_lines(page: Path) -> list[str]:
         for line in prose.splitlines()
         if len(line) > _WIDTH and " " in line.strip()[:_WIDTH] and not _NO_PROSE.match(line)
     ]
+
+
+def long_cells(page: Path) -> list[str]:
+    """Return the cells of tables that are longer than 120 characters as read, shortened."""
+    return [f"{cell[:60]}..." for cell in _read_cells(page) if len(cell) > _WIDTH]
+
+
+def _read_cells(page: Path) -> Iterator[str]:
+    for line in _CODE.sub("", page.read_text()).splitlines():
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", _LINKED.sub(r"\1", line))
+            yield from (cell.strip() for cell in cells)
 
 
 def missing_names(page: Path) -> list[str]:
@@ -192,19 +209,6 @@ def _with_part(page: str, part: str, text: str) -> str:
     """Return a page with the text between the marks of a part."""
     marks = re.compile(rf"(<!-- {part}: .*? -->\n).*?(<!-- end of {part} -->)", re.DOTALL)
     return marks.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", page)
-
-
-def _settings_table(rows: Iterable[SettingRow]) -> str:
-    return "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n" + "".join(
-        f"| `{row.variable}` | `{row.flag}` | {_default(row.default)} | {row.meaning} |\n"
-        for row in rows
-    )
-
-
-def _default(value: str | None) -> str:
-    if value is None:
-        return "required"
-    return f"`{value}`" if value else ""
 
 
 if __name__ == "__main__":

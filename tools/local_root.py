@@ -20,7 +20,7 @@ def copy_infra(infra: Path, to: Path) -> None:
 
 
 def allow_destroy(infra: Path) -> None:
-    """Let a copy's cluster and registry be destroyed, as the runbook does before a teardown."""
+    """Let a copy's cluster and registry be destroyed, as before a teardown on AWS."""
     for example in infra.rglob("destroyable_override.tf.example"):
         shutil.copy(example, example.with_suffix(""))
 

@@ -19,7 +19,7 @@ from penstock.cli.command import _COMMANDS
 _ROOT = Path(__file__).parents[3]
 _PAGES = [
     page
-    for pattern in ("*.md", "docs/*.md", "infra/**/*.md", "lambdas/*/*.md")
+    for pattern in ("*.md", "docs/*.md", "docs/operate/*.md", "infra/**/*.md", "lambdas/*/*.md")
     for page in sorted(_ROOT.glob(pattern))
     if "```sh\n" in page.read_text()
 ]
@@ -32,7 +32,7 @@ _TARGETS = [
 
 def _commands(text: str) -> list[str]:
     """The lines of the README's `sh` blocks, without comments."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
     text = "".join(blocks).replace("\\\n", " ")
     lines = [line.split("  #")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
@@ -137,7 +137,7 @@ def test_comments_and_other_blocks_are_not_commands() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((_ROOT / "README.md").read_text().splitlines()) <= 200
+    assert len((_ROOT / "README.md").read_text().split()) <= 1200
 
 
 def test_the_costs_add_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from penstock.settings import Settings, nested, setting
 from tools.check_docs import (
     broken_fences,
     dead_links,
+    dead_mentions,
     generated_pages,
+    long_cells,
     long_lines,
     missing_names,
     with_decisions_list,
     with_rooms_table,
-    with_settings_tables,
 )
+from tools.settings_table import PROGRAMS, settings_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +35,27 @@ class _Program(Settings):
     topic: str = setting("COPY_TOPIC", "topic to write to", default="")
 
 
-def test_settings_tables_replace_what_stands_between_their_marks() -> None:
-    page = (
-        "before\n<!-- settings of _Settings: made -->\nold\n<!-- end of settings -->\nbetween\n"
-        "<!-- settings of _Program: made -->\n<!-- end of settings -->\nafter\n"
+@dataclass(frozen=True, slots=True)
+class _Other(Settings):
+    table: str = setting("COPY_TOPIC", "another meaning", default="t")
+    limit: int = setting("COPY_LIMIT", "files at most", parse=int, default=100)
+
+
+def test_a_setting_is_in_the_table_once_with_the_programs_that_read_it() -> None:
+    assert settings_table({"copy": (_Program,), "clean": (_Other, _Other)}) == (
+        "| variable | flag | default | used by | meaning |\n| --- | --- | --- | --- | --- |\n"
+        "| `COPY_SOURCE` | `--source` | required | copy | folder to copy from |\n"
+        "| `COPY_LIMIT` | `--limit` | `100` | copy, clean | files at most |\n"
+        "| `COPY_TOPIC` | `--topic`, `--table` | none or `t` | copy, clean | topic to write to |\n"
     )
 
-    head = "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n"
-    assert with_settings_tables(page, [_Program, _Settings]) == (
-        f"before\n<!-- settings of _Settings: made -->\n{head}"
-        "| `COPY_SOURCE` | `--source` | required | folder to copy from |\n"
-        "| `COPY_LIMIT` | `--limit` | `100` | files at most |\n"
-        "<!-- end of settings -->\nbetween\n"
-        f"<!-- settings of _Program: made -->\n{head}"
-        "| `COPY_SOURCE` | `--source` | required | folder to copy from |\n"
-        "| `COPY_LIMIT` | `--limit` | `100` | files at most |\n"
-        "| `COPY_TOPIC` | `--topic` |  | topic to write to |\n"
-        "<!-- end of settings -->\nafter\n"
-    )
+
+def test_the_page_explains_each_program_of_the_table() -> None:
+    page = (Path(__file__).parents[3] / "docs/settings.md").read_text()
+    legend = page.partition("\n| used by |")[2].partition("\n\n")[0]
+    explained = re.findall(r"\w+", " ".join(re.findall(r"^\|([^|]+)", legend, re.MULTILINE)))
+
+    assert PROGRAMS.keys() - set(explained) == set()
 
 
 def test_code_on_the_line_of_its_fence_is_found(tmp_path: Path) -> None:
@@ -60,11 +66,31 @@ def test_code_on_the_line_of_its_fence_is_found(tmp_path: Path) -> None:
 
 
 def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
-    (tmp_path / "there.md").touch()
+    (tmp_path / "there.md").write_text("# A [part](x), or `two`\n```sh\n# no heading\n```\n")
     page = tmp_path / "page.md"
-    page.write_text("[a](there.md) [b](there.md#part) [c](https://example.org/x) [d](gone.md)")
+    page.write_text(
+        "## Own\n[a](there.md) [b](there.md#a-part-or-two) [c](https://example.org/x#y) "
+        "[d](gone.md) [e](there.md#no-heading) [f](#own) [g](#none) [h](gone.md#a)"
+    )
 
-    assert dead_links(page) == ["gone.md"]
+    assert dead_links(page) == ["gone.md", "there.md#no-heading", "#none", "gone.md#a"]
+
+
+def test_a_page_that_a_source_names_and_that_is_missing_is_found(tmp_path: Path) -> None:
+    there, gone = Path("docs", "there.md"), Path("docs", "gone.md")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / there).write_text("# Part\n")
+    text = f"{there}, {there}#part; {there}#none. {gone} (localcloud/{gone})"
+
+    assert dead_mentions(text, tmp_path) == [f"{there}#none", str(gone)]
+
+
+def test_a_long_cell_is_found_by_its_length_as_read(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    long, link = "x" * 121, f"[{'y' * 120}](https://example.org)"
+    page.write_text(f"{long}\n| a | {long} | b |\n| {link} | a \\| b |\n```\n| {long} |\n```\n")
+
+    assert long_cells(page) == [f"{long[:60]}..."]
 
 
 def test_a_long_line_of_prose_is_found_and_others_are_left(tmp_path: Path) -> None:
