@@ -65,6 +65,20 @@ def test_a_stage_is_one_compiled_method(spark, count, framing):
         assert max(sizes) < _HUGE_METHOD
 
 
+@pytest.mark.parametrize(("width", "stages"), [(45, 1), (75, 2), (90, 2)])
+def test_wide_records_without_headers_fit_too(spark, width, stages):
+    schema = make_record(*((f"s{at}", ["null", "string"]) for at in range(width)))
+    decoder = Decoder(spark, [make_version(1, schema)])
+    frames = split_frames(make_topic(spark, [b"?"]).drop("headers"), _GLUE)
+    counted = FilterCounts(_FILTERS).filter(decode_frames(decoder, frames))
+
+    sizes = _method_sizes(spark, decoder.project(counted).select("event.*", *COORDINATES))
+
+    assert decoder.width == width
+    assert len(sizes) == stages
+    assert max(sizes) < _HUGE_METHOD
+
+
 def test_a_filter_by_status_decodes_each_record_once(spark):
     (version,) = _versions(1)
     decoder = Decoder(spark, [version])

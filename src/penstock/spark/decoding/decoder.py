@@ -51,10 +51,11 @@ class Decoder:
         self.versions = tuple(versions)
         merged = merge_schemas([each.schema for each in versions])
         chosen = None if columns is None else EventColumns(columns, merged)
-        self.schema = merged
+        self.schema, root = merged, Place.of(merged)
+        self.width = root.width
         jvm: Any = spark.sparkContext._jvm
         # The catalog keeps a function as long as somebody holds it.
-        self._function = getattr(jvm, CATALOG_CLASS).add(_define(versions, merged))
+        self._function = getattr(jvm, CATALOG_CLASS).add(_define(versions, merged, root))
         catalog = CATALOG.rpartition(".")[2]
         self._call = f"{catalog}.{self._function.name()}(schema, compression, payload)"
         is_empty = chosen.find_empty(_EVENT) if chosen else ""
@@ -81,9 +82,8 @@ class Decoder:
         return decoded.select(self._event, *map(F.expr, own), *more)
 
 
-def _define(versions: Sequence[SchemaVersion], merged: Schema) -> str:
+def _define(versions: Sequence[SchemaVersion], merged: Schema, root: Place) -> str:
     """Return the definition of the function for these versions, as JSON."""
-    root = Place.of(merged)
     plans = [
         {
             "key": each.key.pack().hex(),

@@ -44,6 +44,12 @@ class Place:
         return tuple(each for each in self.branches or (self,) if each.kind != "null")
 
     @property
+    def width(self) -> int:
+        """Return the number of values in it, which the generated code grows with."""
+        inside = (*self.fields.values(), *(self.values if self.branches else ()))
+        return sum(each.width for each in inside) or 1
+
+    @property
     def is_empty(self) -> bool:
         """Return whether it holds only null and empty records, which no table accepts."""
         return all(

@@ -32,6 +32,7 @@ from penstock.tables import BatchId
 Transform = Callable[[DataFrame], DataFrame]
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
+_WIDE: Final = 45  # values of a record
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/0015-markers-in-tables.md).
 _MARKED_SECONDS: Final = 12 * 3_600
@@ -198,12 +199,12 @@ class Figures:
 
 
 def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
-    """Decode frames; those with headers were opened in a stage of their own.
+    """Decode frames; those with headers or of wide records are opened in a stage of their own.
 
-    HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py), and
-    the SQL that opens a frame with headers is long.
+    HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py): the
+    SQL that opens a frame with headers is long, and so is what writes many columns.
     """
-    if "headers" in frames.columns:
+    if "headers" in frames.columns or decoder.width > _WIDE:
         frames = frames.observe("frames", F.count(F.lit(1)).alias("rows"))
     return decoder.decode(frames)
 
