@@ -1,4 +1,4 @@
-"""python -m localcloud up|down|status|env|logs|trace|registry|assumptions"""
+"""python -m localcloud up|down|status|env|run|logs|trace|registry|assumptions"""
 
 from __future__ import annotations
 
@@ -66,9 +66,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_output(trace)
     trace.set_defaults(command=commands.trace)
+    _add_run(parsers)
     _add_registry(parsers)
     _add_assumptions(parsers)
     return parser
+
+
+def _add_run(parsers: Any) -> None:
+    run = parsers.add_parser(
+        "run",
+        help="run a program as if in a function or on an instance: its names, role, authorities",
+    )
+    run.add_argument(
+        "--as", dest="name", required=True, help="a function's name, an instance's name or id"
+    )
+    run.add_argument(
+        "--hosts",
+        action="store_true",
+        help="give the names also to a program that is neither Python nor Java, in a namespace of "
+        "its own (Linux)",
+    )
+    run.add_argument(
+        "program", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...", help="its words"
+    )
+    run.set_defaults(command=commands.run)
 
 
 def _add_registry(parsers: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -19,6 +20,9 @@ from penstock.cli import printable
 _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
 _END_SECONDS = 20  # brokers move leaderships and close their logs
 _POLL_SECONDS = 0.05
+# Credentials of whoever calls, which a place does not have.
+_OUTER = frozenset({"AWS_PROFILE", "AWS_SESSION_TOKEN"})
+_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
 def up(folder: Path, port: int) -> None:
@@ -79,6 +83,27 @@ def env(folder: Path, account: str, region: str) -> None:
     _say("unset AWS_PROFILE AWS_SESSION_TOKEN")
     for name, value in variables.items():
         _say(f"export {name}={value}")
+
+
+def run(folder: Path, name: str, hosts: bool, program: list[str]) -> None:
+    """Become a program in the place of a function or an instance.
+
+    Raises:
+        LocalcloudError: there is no such place or program.
+    """
+    words = program[1:] if program[:1] == ["--"] else program
+    if not words:
+        raise LocalcloudError("found no program, expected one after --")
+    place = _require(folder).ask("enter-place", place=name)
+    environ = {key: value for key, value in os.environ.items() if key not in _OUTER}
+    environ |= place["environment"]
+    if hosts:
+        mount = 'mount --bind "$0" /etc/hosts && exec "$@"'
+        words = [*_NAMESPACE, "sh", "-c", mount, place["hosts_file"], *words]
+    try:
+        os.execvpe(words[0], words, environ)  # noqa: S606 - no shell on purpose
+    except OSError as error:
+        raise LocalcloudError(f"{words[0]} cannot be run: {error}") from error
 
 
 def logs(folder: Path, name: str, once: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from werkzeug.serving import BaseWSGIServer
 
+import localcloud.jobs.places  # noqa: F401 - its action too
 import localcloud.network.actions  # noqa: F401 - its actions too
 import localcloud.registry  # noqa: F401 - its action too
 import localcloud.services  # noqa: F401 - each module registers its operations
