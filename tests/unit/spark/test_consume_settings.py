@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from penstock.contract import contract_environ
 from penstock.errors import SettingsError
 from penstock.kafka import Security
 from penstock.records import Mode, RowShape, Tombstone
@@ -16,7 +17,6 @@ from penstock.spark.settings.consume import (
     LostOffsets,
     Starting,
     StartingOffsets,
-    contract_environ,
     read_settings,
 )
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
-from urllib.parse import urlencode
 
 from pyspark.sql import SparkSession
 
+from penstock.contract import contract_environ
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
 from penstock.registry import RegistrySettings
@@ -253,45 +253,3 @@ def read_text(spark: SparkSession, path: str) -> str:
     """Return the text of a file, on any file system that Spark can read."""
     (row,) = spark.read.text(path, wholetext=True).collect()
     return str(row.value)
-
-
-def contract_environ(text: str) -> dict[str, str]:
-    """Return a contract as environment variables, which flags override.
-
-    The contract does not hold the secret; the consumer account has its own copy of that.
-
-    Raises:
-        SettingsError: the text is not a contract, or a part of it is missing.
-    """
-    try:
-        contract = json.loads(text)["contract"]
-        return _describe(contract)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SettingsError(
-            [f"the contract cannot be used, expected what `make contract` writes: {error!r}"]
-        ) from error
-
-
-def _describe(contract: dict[str, Any]) -> dict[str, str]:
-    brokers = contract["brokers"].values()
-    return {
-        "AWS_REGION": contract["region"],
-        "KAFKA_BOOTSTRAP_SERVERS": ",".join(f"{it['host']}:{it['port']}" for it in brokers),
-        "KAFKA_SECURITY": "scram",
-        "PENSTOCK_GROUP_PREFIX": contract["group_prefix"],
-        "PENSTOCK_REGISTRY": " ".join(_list_registries(contract)),
-        "PENSTOCK_TOPICS": ",".join(contract["topics"]),
-    } | _describe_unframed(contract.get("unframed"))
-
-
-def _describe_unframed(topics: dict[str, str] | None) -> dict[str, str]:
-    """Return the setting for topics without frames, if there are any."""
-    return {"PENSTOCK_UNFRAMED": ",".join(map("=".join, topics.items()))} if topics else {}
-
-
-def _list_registries(contract: dict[str, Any]) -> Iterator[str]:
-    """Yield the URLs of the registries: the producer's in Glue, and the others."""
-    glue = contract["registry"]
-    options = {"region": contract["region"]} | {k: glue[k] for k in ("role_arn", "external_id")}
-    yield f"glue://{glue['name']}?{urlencode(options)}"
-    yield from (other["url"] for other in contract.get("registries", ()))

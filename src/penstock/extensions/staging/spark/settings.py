@@ -12,6 +12,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from penstock.contract import contract_environ
 from penstock.errors import SettingsError
 from penstock.extensions.staging.configuration import read_configuration
 from penstock.extensions.staging.plan import StagedTable, StagingPlan, StagingSink
@@ -20,7 +21,6 @@ from penstock.settings import describe_settings, parse_count, parse_positive, se
 from penstock.spark.session import begin_job
 from penstock.spark.settings.consume import (
     StreamSettings,
-    contract_environ,
     name_service,
     read_text,
 )
