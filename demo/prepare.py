@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local, make_jobs
+from demo.profiles import SHELL, write_demo_profiles
 from demo.screen import StepFailedError, Steps
 from demo.staging.publisher import TABLES
 from demo.story import CONSUMER_NAME
@@ -38,26 +39,38 @@ def prepare(steps: Steps, *, staging: bool) -> tuple[Account, Account]:
     staging = staging or STAGING_JOB in consumer.variables.get("jobs", {})
     topics = ["sensor", *(_topics() if staging else ())]
     with steps.step(f"{producer.where}: terraform apply"):
-        reader = {"name": CONSUMER_NAME, "account_id": consumer.id, "topics": topics}
-        more = _sources() if staging else {}
-        producer.prepare(
-            _ZIPS, region=REGION, consumers=[reader], cluster={"broker_count": 2}, **more
-        )
-        producer.apply()
+        _apply_producer(producer, consumer.id, topics, staging=staging)
     with steps.step(f"{consumer.where}: contract, terraform apply"):
-        deploy_role = f"arn:aws:iam::{consumer.id}:role/deploy"
-        jobs = _jobs() if staging else make_jobs()
-        functions = {"consumer": {"topics": ["sensor"]}}
-        consumer.prepare(
-            _ZIPS,
-            deploy_role_arn=deploy_role,
-            consumer_functions=functions,
-            jobs=jobs,
-            spark=SPARK,
-        )
-        consumer.take_contract(producer, CONSUMER_NAME)
-        consumer.apply()
+        _apply_consumer(producer, consumer, staging=staging)
+    write_demo_profiles(producer, consumer)
     return producer, consumer
+
+
+def _apply_producer(
+    producer: Account, consumer_id: str, topics: list[str], *, staging: bool
+) -> None:
+    producer.prepare(
+        _ZIPS,
+        region=REGION,
+        clients={SHELL: {"host": {}, "reads": topics, "writes": topics}},
+        consumers=[{"name": CONSUMER_NAME, "account_id": consumer_id, "topics": topics}],
+        cluster={"broker_count": 2},
+        **(_sources() if staging else {}),
+    )
+    producer.apply()
+
+
+def _apply_consumer(producer: Account, consumer: Account, *, staging: bool) -> None:
+    consumer.prepare(
+        _ZIPS,
+        clients={SHELL: {"host": {}}},
+        deploy_role_arn=f"arn:aws:iam::{consumer.id}:role/deploy",
+        consumer_functions={"consumer": {"topics": ["sensor"]}},
+        jobs=_jobs() if staging else make_jobs(),
+        spark=SPARK,
+    )
+    consumer.take_contract(producer, CONSUMER_NAME)
+    consumer.apply()
 
 
 def function_of(table: str) -> str:

@@ -58,6 +58,22 @@ output "lake" {
   }
 }
 
+output "profiles" {
+  description = "The settings of commands, for this consumer; `penstock init` writes them to penstock.toml."
+  value = {
+    (var.contract.consumer) = merge({
+      AWS_REGION              = var.contract.region
+      KAFKA_BOOTSTRAP_SERVERS = module.broker_access.bootstrap_servers
+      KAFKA_SECRET_ARN        = module.broker_access.secret_arn
+      KAFKA_SECURITY          = "scram"
+      PENSTOCK_ERRORS_TABLE   = try(module.reading_store.errors["errors"].name, values(module.reading_store.errors)[0].name, "")
+      PENSTOCK_PARKED_BUCKET  = module.lake.parked_bucket.name
+      PENSTOCK_REGISTRY       = local.registry_urls
+      PENSTOCK_WORKGROUP      = module.lake.workgroup
+    }, var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed })
+  }
+}
+
 # Without what the root needs of them: a VPC of others would be a change of this root.
 output "quotas" {
   description = "The quotas of the account that the plan has read, by name."

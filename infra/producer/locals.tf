@@ -118,6 +118,16 @@ locals {
     }
   }
 
+  # What the functions are told, and commands too (the output profiles).
+  producer_environments = {
+    for name, producer in local.producers : name => merge(producer.environment, {
+      KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
+      KAFKA_SECURITY           = "iam"
+      PENSTOCK_REGISTRY        = producer.registry != null ? producer.registry.url : "glue://${module.schema_registry.registry.name}?region=${var.region}${producer.glue_options}"
+      PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
+    })
+  }
+
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
   # The security groups of the clients of brokers and endpoints.

@@ -138,12 +138,7 @@ module "producer" {
   region       = var.region
   description  = each.value.policy == "fixed" ? "Writes JSON events to Kafka under a registered schema that they must fit" : "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
-  environment = merge(each.value.environment, {
-    KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
-    KAFKA_SECURITY           = "iam"
-    PENSTOCK_REGISTRY        = each.value.registry != null ? each.value.registry.url : "glue://${module.schema_registry.registry.name}?region=${var.region}${each.value.glue_options}"
-    PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
-  })
+  environment  = local.producer_environments[each.key]
   log_days   = var.retention.log_days
   memory_mib = each.value.memory_mib
   network = {

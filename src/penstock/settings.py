@@ -103,9 +103,10 @@ class Settings:
     @classmethod
     def add_flags(cls, parser: argparse.ArgumentParser) -> None:
         """Add a flag for each setting to the parser of a command."""
+        group = parser.add_argument_group("settings")  # after the command's own arguments
         for row in describe_settings(cls):
             meaning = row.meaning.replace("%", "%%")  # argparse formats its help texts
-            parser.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
+            group.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
 
     @classmethod
     def from_flags(cls, flags: argparse.Namespace, environ: Mapping[str, str]) -> Self:

@@ -5,8 +5,9 @@ Commands of extensions are entry points (`penstock.cli.commands`), and use what 
 
 from __future__ import annotations
 
-from penstock.cli.arguments import add_output, use_answer_codes
+from penstock.cli.arguments import add_output, expect, expect_count, use_answer_codes
 from penstock.cli.command import main
+from penstock.cli.profiles import write_profiles
 from penstock.cli.terminal import Progress, complain, printable, say
 from penstock.cli.values import say_json
 
@@ -14,9 +15,12 @@ __all__ = [
     "Progress",
     "add_output",
     "complain",
+    "expect",
+    "expect_count",
     "main",
     "printable",
     "say",
     "say_json",
     "use_answer_codes",
+    "write_profiles",
 ]

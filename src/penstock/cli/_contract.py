@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.cli.arguments import add_output
+from penstock.cli.arguments import add_output, add_root
+from penstock.cli.profiles import CONSUMER_ROOT, PRODUCER_ROOT
 from penstock.cli.terminal import say
 from penstock.cli.values import say_json
 from penstock.operations import CONTRACT_FILE, write_contract
@@ -17,17 +18,11 @@ HELP = "Write the contract of a consumer from the outputs of the producer's Terr
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
     parser.add_argument("consumer", metavar="CONSUMER", help="its name in `consumers`")
-    parser.add_argument(
-        "--producer",
-        type=Path,
-        default=Path("infra/producer"),
-        metavar="FOLDER",
-        help="the producer's Terraform root [%(default)s]",
-    )
+    add_root(parser, "producer", PRODUCER_ROOT, environ)
     parser.add_argument(
         "--to",
         type=Path,
-        default=Path("infra/consumer", CONTRACT_FILE),
+        default=Path(environ.get(CONSUMER_ROOT) or "infra/consumer", CONTRACT_FILE),
         metavar="FILE",
         help="the file to write [%(default)s]",
     )

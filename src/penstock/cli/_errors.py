@@ -42,7 +42,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for command in (listing, show):
         add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    add_consumer(replay)
+    add_consumer(replay, environ)
     add_output(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):

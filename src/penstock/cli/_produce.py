@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import signal
 import sys
 import time
@@ -14,7 +13,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from penstock.cli.arguments import add_output
+from penstock.cli.arguments import add_output, expect, expect_count
 from penstock.cli.terminal import Progress, say
 from penstock.cli.values import format_json, say_json
 from penstock.errors import SettingsError
@@ -25,7 +24,7 @@ from penstock.operations import (
     ProduceSettings,
     produce_events,
 )
-from penstock.settings import parse_count
+from penstock.settings import parse_positive
 
 HELP = (
     "Write events to a topic: random ones that conform to the registered schema, or the lines of a "
@@ -46,12 +45,15 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     )
     parser.add_argument(
         "--records",
-        type=parse_count,
+        type=expect_count(),
         metavar="N",
         help=f"write at most N events [{_GENERATED_RECORDS} if generated, else all]",
     )
     parser.add_argument(
-        "--rate", type=_parse_rate, metavar="N", help="the most events per second [unlimited]"
+        "--rate",
+        type=expect(parse_positive, "a number above 0"),
+        metavar="N",
+        help="the most events per second [unlimited]",
     )
     parser.add_argument(
         "--seed",
@@ -65,16 +67,6 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     add_output(parser, "an object in a line for each event, and one for the summary")
     ProduceSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
-
-
-def _parse_rate(text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = 0
-    if not 0 < rate < math.inf:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number above 0")
-    return rate
 
 
 @dataclass(slots=True)

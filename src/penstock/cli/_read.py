@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from penstock.cli.arguments import add_output
+from penstock.cli.arguments import add_output, expect, expect_count
 from penstock.cli.terminal import Progress, say
 from penstock.cli.values import (
     describe_bytes,
@@ -22,8 +22,9 @@ from penstock.cli.values import (
     show_moment,
 )
 from penstock.operations import ReadRecord, ReadSettings, read_records
-from penstock.settings import parse_count, parse_moment
+from penstock.settings import parse_moment
 
+_START = "beginning, end, an offset, or a time such as 2026-11-22T08:00:00+00:00"
 HELP = "Print the records of a topic, each decoded with the schema that it was written in."
 
 
@@ -33,14 +34,16 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--from",
         dest="start",
-        type=_parse_start,
+        type=expect(_parse_start, _START),
         default="beginning",
         metavar="PLACE",
-        help="beginning, end, an offset, or a time such as 2026-11-22T08:00:00+00:00 [%(default)s]",
+        help=f"{_START} [%(default)s]",
     )
-    parser.add_argument("--partition", type=_parse_number, metavar="N", help="one partition [all]")
     parser.add_argument(
-        "--count", type=parse_count, metavar="N", help="stop after so many records [all]"
+        "--partition", type=expect_count(0), metavar="N", help="one partition [all]"
+    )
+    parser.add_argument(
+        "--count", type=expect_count(), metavar="N", help="stop after so many records [all]"
     )
     parser.add_argument(
         "--follow", action="store_true", help="wait for new records at the end, until ctrl-C"
@@ -48,10 +51,6 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     add_output(parser, "an object in a line for each record")
     ReadSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
-
-
-def _parse_number(text: str) -> int:
-    return parse_count(text, 0)
 
 
 def _parse_start(text: str) -> Any:

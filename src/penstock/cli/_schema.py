@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.cli._schema_backup import add_backup_commands
-from penstock.cli.arguments import add_from_environ, add_output
+from penstock.cli.arguments import add_from_environ, add_output, expect_count
 from penstock.cli.commands import add_installed
 from penstock.cli.terminal import Progress, say
 from penstock.cli.values import describe_value, say_json
@@ -23,7 +23,6 @@ from penstock.operations import (
     register_schema,
 )
 from penstock.registry import StoredVersion
-from penstock.settings import parse_count
 
 HELP = (
     "Look at the schemas of a registry, check or register a new one, back them up, or restore them."
@@ -59,10 +58,10 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for command in (versions, show, diff, check, register):
         command.add_argument("schema", metavar="SCHEMA", help="the name of the schema")
     show.add_argument(
-        "--version", type=parse_count, metavar="N", help="its number [the newest accepted]"
+        "--version", type=expect_count(), metavar="N", help="its number [the newest accepted]"
     )
     for which in ("before", "after"):
-        diff.add_argument(which, type=parse_count, metavar="N", help="the number of a version")
+        diff.add_argument(which, type=expect_count(), metavar="N", help="the number of a version")
     for command in (check, register):
         command.add_argument(
             "file", type=Path, metavar="FILE", help="a file with an Avro definition"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from penstock.cli.profiles import CONSUMER_ROOT
+from penstock.settings import parse_count
 
 
 def add_from_environ(
@@ -39,15 +41,22 @@ def add_output(parser: argparse.ArgumentParser, lines: str = "an object in one l
     )
 
 
-def add_consumer(parser: argparse.ArgumentParser) -> None:
-    """Add the folder of a consumer's Terraform root."""
+def add_root(
+    parser: argparse.ArgumentParser, root: str, variable: str, environ: Mapping[str, str]
+) -> None:
+    """Add the folder of a Terraform root, which is `producer` or `consumer`."""
     parser.add_argument(
-        "--consumer",
+        f"--{root}",
         type=Path,
-        default=Path("infra/consumer"),
+        default=Path(environ.get(variable) or f"infra/{root}"),
         metavar="FOLDER",
-        help="the consumer's Terraform root [%(default)s]",
+        help=f"the {root}'s Terraform root [%(default)s, the variable {variable}]",
     )
+
+
+def add_consumer(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the folder of a consumer's Terraform root."""
+    add_root(parser, "consumer", CONSUMER_ROOT, environ)
 
 
 def use_answer_codes(parser: argparse.ArgumentParser, codes: str) -> None:
@@ -56,6 +65,27 @@ def use_answer_codes(parser: argparse.ArgumentParser, codes: str) -> None:
     parser.error = partial(_fail, parser)  # type: ignore[method-assign]
 
 
+def expect(parse: Callable[[str], Any], expected: str) -> Callable[[str], Any]:
+    """Return a parser of an argument whose error says what was found, and what is expected.
+
+    Args:
+        parse: converts the text; it raises ValueError if the text is not valid.
+        expected: what a valid text is, such as "a number above 0".
+    """
+
+    def parse_argument(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}") from error
+
+    return parse_argument
+
+
+def expect_count(least: int = 1) -> Callable[[str], Any]:
+    """Return a parser of whole numbers."""
+    return expect(partial(parse_count, least=least), f"a whole number of at least {least}")
+
+
 def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
-    parser.print_usage(sys.stderr)
-    parser.exit(1, f"{parser.prog}: error: {message}\n")
+    parser.exit(1, f"{parser.prog}: {message}; see {parser.prog} --help\n")

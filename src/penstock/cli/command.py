@@ -7,11 +7,18 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import argcomplete
 
 from penstock.cli import (
+    _completion,
+    _config,
     _contract,
     _errors,
+    _init,
     _produce,
     _read,
     _registry,
@@ -20,19 +27,19 @@ from penstock.cli import (
     _submit,
 )
 from penstock.cli.commands import Command, add_command, load_commands
+from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
-_COMMANDS: Final[Mapping[str, Command]] = {
-    "contract": _contract,
-    "errors": _errors,
-    "produce": _produce,
-    "read": _read,
-    "registry": _registry,
-    "rejected": _rejected,
-    "schema": _schema,
-    "submit": _submit,
+# By task, as the help lists them.
+_TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
+    "set up": {"init": _init, "config": _config, "contract": _contract, "completion": _completion},
+    "events and records": {"produce": _produce, "read": _read},
+    "schemas": {"schema": _schema, "registry": _registry},
+    "what failed": {"rejected": _rejected, "errors": _errors},
+    "jobs": {"submit": _submit},
 }
+_INSTALLED: Final = "extensions"
 _EXIT_CODES = """\
 exit codes:
   0  success
@@ -46,8 +53,8 @@ _INTERRUPTED, _BROKEN_PIPE = 130, 141  # 128 and the number of the signal, as in
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
     """Run one command and return its exit code."""
-    settings = _parser(os.environ if environ is None else environ).parse_args(argv)
     try:
+        settings = _parse(sys.argv[1:] if argv is None else argv, environ)
         code: int = settings.run(settings)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -73,17 +80,58 @@ class _Parser(argparse.ArgumentParser):
             description=textwrap.fill(description),
             epilog=_EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
             **options,
         )
+        add_profile(self)
+
+    def error(self, message: str) -> NoReturn:
+        """End with the error alone: the usage of some commands has twenty lines."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.Namespace:
+    """Return the arguments of a command, whose defaults are those of the environment and profile.
+
+    The process's own environment gets the profile's settings, since AWS's SDK reads that.
+    """
+    own = dict(os.environ if environ is None else environ)
+    profile = find_profile(words, own, Path.cwd() if environ is None else None)
+    merged = {**profile.values, **{name: value for name, value in own.items() if value}}
+    if environ is None:
+        os.environ.update(merged)
+    parser = _build_parser(merged)
+    parser.set_defaults(own_environ=own, used_profile=profile)
+    argcomplete.autocomplete(parser)
+    return parser.parse_args(words)
+
+
+def _build_parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="penstock",
-        description="Operate Penstock. AWS credentials and region come from the environment, as "
-        "with the `aws` command.",
+        description="Operate Penstock. Settings come from flags, from the environment, or from the "
+        f"profile in {CONFIG_FILE}, in this order; AWS credentials as with the `aws` command.",
     )
+    version = f"penstock {metadata.version('penstock')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, command in sorted({**_COMMANDS, **dict(load_commands())}.items()):
-        add_command(commands, name, command, environ)
+    installed = dict(load_commands())
+    tasks = {
+        task: {name: command for name, command in known.items() if name not in installed}
+        for task, known in _TASKS.items()
+    }
+    for task, known in {**tasks, _INSTALLED: installed}.items():
+        for name, command in known.items():
+            add_command(commands, name, command, environ, is_listed=False)
+        parser.description = f"{parser.description}\n\n{_list_task(task, known)}"
     return parser
+
+
+def _list_task(task: str, commands: Mapping[str, Command]) -> str:
+    lines = [f"{task}:"]
+    for name, command in commands.items():
+        first, indent = f"  {name:<11} ", " " * 14
+        lines.append(
+            textwrap.fill(command.HELP, 79, initial_indent=first, subsequent_indent=indent)
+        )
+    return "\n".join(lines)

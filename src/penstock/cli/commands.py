@@ -54,12 +54,16 @@ def add_installed(
 
 
 def add_command(
-    commands: Any, name: str, command: Command, environ: Mapping[str, str]
+    commands: Any,
+    name: str,
+    command: Command,
+    environ: Mapping[str, str],
+    *,
+    is_listed: bool = True,
 ) -> argparse.ArgumentParser:
-    """Add a command to others, and return its parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=command.HELP, description=command.HELP
-    )
+    """Add a command to others, and to the list in their help, and return its parser."""
+    listed = {"help": command.HELP} if is_listed else {}
+    parser: argparse.ArgumentParser = commands.add_parser(name, description=command.HELP, **listed)
     command.add_to(parser, environ)
     return parser
 

@@ -30,6 +30,7 @@ from penstock.operations.producing import (
     ProduceSettings,
     produce_events,
 )
+from penstock.operations.profiles import read_contract_profile, read_root_profiles
 from penstock.operations.rejected import (
     ListedEvent,
     ReplayedEvent,
@@ -83,8 +84,10 @@ __all__ = [
     "list_rejected",
     "list_schemas",
     "produce_events",
+    "read_contract_profile",
     "read_dead_letter",
     "read_records",
+    "read_root_profiles",
     "read_stored_settings",
     "read_version",
     "read_versions",

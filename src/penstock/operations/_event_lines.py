@@ -81,5 +81,6 @@ def _parse(line: bytes) -> dict[str, Any]:
         if not isinstance(cause := error.__cause__, json.JSONDecodeError):
             raise
         raise EventTextError(
-            f"found text that is not JSON at column {cause.colno}, expected an object: {cause.msg}"
+            f"found text that is not JSON at column {cause.colno}, expected one whole object in "
+            f"each line: {cause.msg}"
         ) from error

@@ -23,12 +23,22 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     except OSError as error:
         raise OperationError(f"terraform cannot be run: {error}") from error
     if done.returncode != 0:
-        raise OperationError(f"terraform output of {root} failed: {done.stderr.strip()}")
+        raise OperationError(f"the outputs of {root} cannot be read: {_find_reason(root, done)}")
     outputs = json.loads(done.stdout)
     if name not in outputs:
         raise OperationError(f"found no output `{name}` in {root}; apply it first")
     found: dict[str, Any] = outputs[name]["value"]
     return found
+
+
+def _find_reason(root: Path, done: subprocess.CompletedProcess[str]) -> str:
+    """Return why Terraform failed, in a sentence: it explains in a dozen lines."""
+    if not root.is_dir():
+        return "there is no such folder; name the Terraform root with a flag or in a profile"
+    if "terraform init" in done.stderr:
+        return f"Terraform is not initialised there; run `terraform -chdir={root} init`"
+    lines = [line.strip(" │╷╵") for line in done.stderr.splitlines()]
+    return next((line for line in lines if line.startswith("Error")), done.stderr.strip())
 
 
 def choose(entries: Mapping[str, Any], name: str, kind: str, remedy: str) -> Any:

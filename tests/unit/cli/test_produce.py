@@ -142,8 +142,8 @@ def test_each_line_of_a_file_is_written_or_refused_by_its_number(
     assert lines[0] == "sensor/0/0  schema=sensor v1  new version"
     assert lines[1].startswith(f"{path}, line 3: refused: temperature: found ")
     assert lines[2] == (
-        f"{path}, line 4: refused: found text that is not JSON at column 2, expected an object: "
-        "Expecting property name enclosed in double quotes"
+        f"{path}, line 4: refused: found text that is not JSON at column 2, expected one whole "
+        "object in each line: Expecting property name enclosed in double quotes"
     )
     assert lines[3] == f"{path}, line 5: refused: found a list, expected a JSON object"
     assert lines[4].startswith(f"{path}, line 6: refused: temperature: found the key twice")

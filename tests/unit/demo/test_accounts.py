@@ -50,4 +50,4 @@ def test_errors_of_terraform_are_reported_with_the_account(account, monkeypatch)
 def test_a_missing_contract_is_reported_with_the_account(account):
     with pytest.raises(StepFailedError) as caught:
         account.take_contract(account, "analytics")
-    assert str(caught.value).startswith("producer account 111111111111: terraform output of ")
+    assert str(caught.value).startswith("producer account 111111111111: the outputs of ")

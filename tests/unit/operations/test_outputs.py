@@ -18,8 +18,17 @@ def test_a_root_that_was_not_applied_has_no_outputs(tmp_path: Path) -> None:
 def test_errors_of_terraform_are_passed_on(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text("not Terraform")
 
-    with pytest.raises(OperationError, match=r"(?s)terraform output of .* failed: .*Error"):
+    with pytest.raises(OperationError, match=r"the outputs of .* cannot be read: Error: .*"):
         read_output(tmp_path, "contracts")
+
+
+def test_a_root_that_is_not_initialised_and_a_missing_folder_are_told(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('terraform {\n  backend "local" {}\n}\n')
+
+    with pytest.raises(OperationError, match=r"not initialised there; run `terraform -chdir="):
+        read_output(tmp_path, "contracts")
+    with pytest.raises(OperationError, match=r"there is no such folder"):
+        read_output(tmp_path / "nowhere", "contracts")
 
 
 def test_a_missing_terraform_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

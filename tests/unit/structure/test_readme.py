@@ -14,9 +14,10 @@ from botocore import xform_name
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from penstock.cli.command import _COMMANDS
+from penstock.cli.command import _TASKS
 
 _ROOT = Path(__file__).parents[3]
+_COMMANDS = {command for commands in _TASKS.values() for command in commands}
 _PAGES = [
     page
     for pattern in ("*.md", "docs/*.md", "docs/operate/*.md", "infra/**/*.md", "lambdas/*/*.md")

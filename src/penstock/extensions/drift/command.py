@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from penstock.cli import Progress, complain, say, say_json, use_answer_codes
+from penstock.cli import Progress, complain, expect_count, say, say_json, use_answer_codes
 from penstock.errors import SettingsError
 from penstock.extensions.drift.operation import TableSettings, find_drift, sync_lake
-from penstock.settings import parse_count
 
 _DRIFT = (
     "Compare tables with all versions of the schemas whose records they hold: columns in the Glue "
@@ -56,7 +55,7 @@ class _TableCommand:
 def _add_limits(drift: argparse.ArgumentParser) -> None:
     drift.add_argument(
         "--files",
-        type=parse_count,
+        type=expect_count(),
         default=10_000,
         metavar="N",
         help="Parquet files whose footers are read, at most; the oldest and the newest of each "
@@ -64,7 +63,7 @@ def _add_limits(drift: argparse.ArgumentParser) -> None:
     )
     drift.add_argument(
         "--rows",
-        type=parse_count,
+        type=expect_count(),
         default=100,
         metavar="N",
         help="rows that are read of a DynamoDB table, at most [%(default)s]",

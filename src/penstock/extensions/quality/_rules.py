@@ -133,7 +133,7 @@ def _judge_lag(figures: Figures, limits: Limits) -> RuleResult:
     rule, limit = "lag", limits.lag_records
     known = [(each, each.lag) for each in figures.partitions if each.lag is not None]
     if not figures.has_kafka or not known:
-        return _not_checked(rule, limit, "Kafka was not asked (--bootstrap-servers)")
+        return _not_checked(rule, limit, "Kafka was not asked (--kafka)")
     behind = [(each, lag) for each, lag in known if lag > limit]
     detail = _list(f"{each} has {lag:,} newer records" for each, lag in behind)
     most = max(lag for _, lag in known)

@@ -6,7 +6,15 @@ import argparse
 from collections.abc import Mapping
 from functools import partial
 
-from penstock.cli import Progress, add_output, complain, say, say_json, use_answer_codes
+from penstock.cli import (
+    Progress,
+    add_output,
+    complain,
+    expect,
+    say,
+    say_json,
+    use_answer_codes,
+)
 from penstock.errors import SettingsError
 from penstock.extensions.quality.operation import TopicSettings, check_quality
 from penstock.extensions.quality.report import Report
@@ -15,7 +23,7 @@ from penstock.extensions.quality.settings import QualitySettings, parse_table
 HELP = (
     "Check the rows of a table of the lake by queries of Athena: nulls against the schemas of "
     "their writers, offsets against Kafka's, repeated records, late events. With "
-    "--bootstrap-servers, Kafka's newest offsets and the records at missing offsets are read too."
+    "--kafka, Kafka's newest offsets and the records at missing offsets are read too."
 )
 _EXIT_CODES = """\
 exit codes:
@@ -28,7 +36,15 @@ _COLUMNS = "{:<18} {:<12} {:>10} {:>10}  {}"
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
-    parser.add_argument("table", metavar="TABLE", type=parse_table, help="DATABASE.TABLE")
+    parser.add_argument(
+        "table",
+        metavar="TABLE",
+        type=expect(parse_table, "DATABASE.TABLE"),
+        help="DATABASE.TABLE",
+    )
+    parser.add_argument(
+        "--kafka", action="store_true", help="read Kafka's newest offsets and missing records too"
+    )
     parser.add_argument(
         "--into",
         metavar="PLACE",
@@ -43,10 +59,9 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
-    has_kafka = flags.bootstrap_servers or environ.get("KAFKA_BOOTSTRAP_SERVERS")
     try:
         settings = QualitySettings.from_flags(flags, environ)
-        topics = TopicSettings.from_flags(flags, environ) if has_kafka else None
+        topics = TopicSettings.from_flags(flags, environ) if flags.kafka else None
     except SettingsError as error:
         complain(error)
         return 1

@@ -226,7 +226,10 @@ def test_wrong_usage_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
         main(["schema", "sync", "pump"], {"PENSTOCK_REGISTRY": "glue://plant"})
 
     assert ended.value.code == 1
-    assert "error: one of the arguments --plan --apply is required" in capsys.readouterr().err
+    assert (
+        "penstock schema sync: one of the arguments --plan --apply is required"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_missing_extra_is_named(run: Run, lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,12 +75,14 @@ def test_json_has_the_report_and_where_it_was_written(
     assert "\r\x1b[KAthena answers query 1, 0 s\r\x1b[K" in stderr.getvalue()
 
 
-def test_kafka_is_asked_where_brokers_are_named(checked: list[Any]) -> None:
+def test_kafka_is_asked_if_the_command_says_so(checked: list[Any]) -> None:
     words = ["quality", "lake.readings", "--bootstrap-servers", "b:9092", "--security", "tls"]
 
     assert main(words, _ENVIRON) == 2
+    assert main([*words, "--kafka"], _ENVIRON) == 2
 
-    assert checked[0][2].kafka.bootstrap_servers == ("b:9092",)
+    assert checked[0][2] is None
+    assert checked[1][2].kafka.bootstrap_servers == ("b:9092",)
 
 
 @pytest.mark.parametrize("words", [[], ["readings"], ["lake.readings", "--late-share=2"]])

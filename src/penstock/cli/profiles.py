@@ -1,0 +1,170 @@
+"""Profiles: settings by name in `penstock.toml`, which commands use where the environment has none.
+
+The file is that of PENSTOCK_CONFIG, or the first `penstock.toml` in the current folder or above it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from penstock.errors import OperationError, SettingsError
+
+CONFIG_FILE: Final = "penstock.toml"
+CONSUMER_ROOT, PRODUCER_ROOT = "PENSTOCK_CONSUMER_ROOT", "PENSTOCK_PRODUCER_ROOT"
+_CONFIG, _PROFILE = "PENSTOCK_CONFIG", "PENSTOCK_PROFILE"
+_PATHS: Final = frozenset({CONSUMER_ROOT, PRODUCER_ROOT, "AWS_CONFIG_FILE", "KAFKA_CA_FILE"})
+# A key of AWS is a secret, and has files of its own.
+_SETTING = re.compile(
+    r"AWS_(CONFIG_FILE|DEFAULT_REGION|ENDPOINT_URL|PROFILE|REGION)|DEVICE_ID|(KAFKA|PENSTOCK)_[A-Z_]+"
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_HEADER: Final = """\
+# Settings of the `penstock` command, by the names of the environment variables that override them.
+# `penstock init` writes it from Terraform's outputs. It holds no secrets: keys of AWS stay in AWS's
+# own files or in the environment.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The settings of one profile; without a file, it has no name and no values."""
+
+    name: str = ""
+    path: Path | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    """A whole file."""
+
+    path: Path
+    default: str
+    profiles: dict[str, dict[str, str]]
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of a profile, which `find_profile` reads before the others are known."""
+    parser.add_argument(
+        "--profile", metavar="NAME", help=f"a profile of {CONFIG_FILE} [the variable {_PROFILE}]"
+    )
+
+
+def find_profile(words: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Profile:
+    """Return the profile that the words of a command or the environment name, or the default one.
+
+    Args:
+        words: the words of the command.
+        environ: the environment, whose PENSTOCK_CONFIG names the file.
+        folder: else the file is in this folder or above it; None looks nowhere.
+
+    Raises:
+        SettingsError: the file cannot be used, or has no such profile.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_profile(parser)
+    try:
+        named = parser.parse_known_args(words)[0].profile
+    except argparse.ArgumentError as error:
+        raise SettingsError([str(error)]) from error
+    name = named or environ.get(_PROFILE, "")
+    path = _find_file(environ, folder)
+    if path is None:
+        if name:
+            raise SettingsError([f"found no {CONFIG_FILE}, expected one with the profile {name}"])
+        return Profile()
+    config = _read_config(path)
+    return _choose(config, name or config.default)
+
+
+def is_setting(variable: str) -> bool:
+    """Say whether a profile may hold a variable: no key of AWS."""
+    return _SETTING.fullmatch(variable) is not None
+
+
+def write_profiles(path: Path, profiles: Mapping[str, Mapping[str, str]]) -> None:
+    """Write profiles to a file; it keeps its other profiles and its default.
+
+    Raises:
+        SettingsError: the file exists and cannot be used.
+        OperationError: it cannot be written.
+    """
+    old = _read_config(path) if path.exists() else _Config(path, next(iter(profiles)), {})
+    lines = [_HEADER, f"default = {_quote(old.default)}"]
+    for name, values in {**old.profiles, **profiles}.items():
+        lines += ["", f"[profiles.{name}]"]
+        lines += [f"{key} = {_quote(value)}" for key, value in values.items()]
+    try:
+        path.write_text("\n".join([*lines, ""]))
+    except OSError as error:
+        raise OperationError(f"{path} cannot be written: {error}") from error
+
+
+def _find_file(environ: Mapping[str, str], folder: Path | None) -> Path | None:
+    if told := environ.get(_CONFIG):
+        return Path(told)
+    folders = (folder, *folder.parents) if folder else ()
+    files = (each / CONFIG_FILE for each in folders)
+    return next((file for file in files if file.is_file()), None)
+
+
+def _read_config(path: Path) -> _Config:
+    try:
+        found = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise SettingsError([f"{path} cannot be read: {error}"]) from error
+    profiles = found.get("profiles")
+    problems = []
+    if unknown := sorted(found.keys() - {"default", "profiles"}):
+        problems.append(f"{path} has {', '.join(unknown)}, expected default and profiles")
+    if not isinstance(profiles, dict) or not profiles:
+        problems.append(f"{path} has no profile, expected a table such as [profiles.analytics]")
+        profiles = {}
+    for name, values in profiles.items():
+        problems += [f"{path}, profile {name}: {each}" for each in _list_problems(name, values)]
+    default = found.get("default", next(iter(profiles)) if len(profiles) == 1 else "")
+    if not isinstance(default, str):
+        problems.append(f"{path}: default is {default!r}, expected the name of a profile")
+    if problems:
+        raise SettingsError(problems)
+    return _Config(path, default, profiles)
+
+
+def _list_problems(name: str, values: Any) -> list[str]:
+    if not _NAME.fullmatch(name):
+        return ["found a name with other characters, expected letters, digits, dashes, underscores"]
+    if not isinstance(values, dict):
+        return ["found a value, expected a table of settings"]
+    return [
+        f"{key} is no setting of a profile, expected AWS_REGION, AWS_PROFILE, or a name that "
+        "begins with KAFKA_ or PENSTOCK_; keys of AWS belong in its own files"
+        for key in values
+        if not is_setting(key)
+    ] + [f"{key} is no text" for key, value in values.items() if not isinstance(value, str)]
+
+
+def _choose(config: _Config, name: str) -> Profile:
+    """Return a profile, its relative paths made those of the file's folder."""
+    if name not in config.profiles:
+        known = ", ".join(sorted(config.profiles))
+        found = f"no profile {name}" if name else "no default among several profiles"
+        remedy = f"name one with --profile or {_PROFILE}"
+        raise SettingsError([f"{config.path} has {found}, expected one of {known}; {remedy}"])
+    folder = config.path.parent
+    values = {
+        key: str(folder / value) if key in _PATHS else value
+        for key, value in config.profiles[name].items()
+    }
+    return Profile(name, config.path, values)
+
+
+def _quote(text: str) -> str:
+    """Return a string of TOML, whose escapes are those of JSON."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,32 @@
+"""Profiles of an account, from the outputs of its Terraform root or from a contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.contract import contract_environ
+from penstock.errors import OperationError
+from penstock.operations._outputs import read_output
+
+
+def read_root_profiles(root: Path) -> dict[str, dict[str, str]]:
+    """Return the profiles of a Terraform root by name: settings by their variables.
+
+    Raises:
+        OperationError: Terraform does not run or fails, or the root has not been applied.
+    """
+    return read_output(root, "profiles")
+
+
+def read_contract_profile(path: Path) -> dict[str, str]:
+    """Return the settings that a contract has: all but those of the consumer's own account.
+
+    Raises:
+        OperationError: the file cannot be read.
+        SettingsError: it is no contract.
+    """
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperationError(f"{path} cannot be read: {error}") from error
+    return contract_environ(text)

@@ -1,0 +1,179 @@
+"""Settings come from flags, then the environment, then the profile of penstock.toml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from penstock.cli import main
+from penstock.cli.profiles import find_profile, write_profiles
+from penstock.errors import OperationError
+from tests.fixtures.commands import read_json
+
+_FILE = """
+default = "analytics"
+
+[profiles.analytics]
+AWS_REGION = "eu-central-1"
+KAFKA_CA_FILE = "ca.pem"
+PENSTOCK_REGISTRY = "glue://theirs"
+
+[profiles.billing]
+PENSTOCK_REGISTRY = "glue://other"
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "penstock.toml"
+    path.write_text(_FILE)
+    return path
+
+
+def test_the_file_is_found_above_and_its_paths_are_its_own(config: Path) -> None:
+    below = config.parent / "a" / "b"
+
+    found = find_profile([], {}, below)
+
+    assert (found.name, found.path) == ("analytics", config)
+    assert found.values["KAFKA_CA_FILE"] == str(config.parent / "ca.pem")
+    assert find_profile([], {}, None).values == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "expected"),
+    [
+        (["--profile", "billing", "read", "sensor"], {}, "billing"),
+        (["read", "sensor", "--profile=billing"], {}, "billing"),
+        (["read"], {"PENSTOCK_PROFILE": "billing"}, "billing"),
+        (["read", "--profile", "analytics"], {"PENSTOCK_PROFILE": "billing"}, "analytics"),
+        (["read"], {}, "analytics"),
+    ],
+)
+def test_a_profile_is_named_by_flag_or_variable_or_default(
+    words: list[str], environ: dict[str, str], expected: str, config: Path
+) -> None:
+    assert find_profile(words, environ, config.parent).name == expected
+
+
+def test_the_environment_comes_before_the_profile_and_a_flag_before_both(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "penstock.cli._schema.list_schemas", lambda registry: asked.append(registry) or []
+    )
+    environ = {"PENSTOCK_CONFIG": str(config)}
+    mine = environ | {"PENSTOCK_REGISTRY": "glue://mine"}
+
+    assert main(["schema", "list"], environ) == 0
+    assert main(["schema", "list"], mine) == 0
+    assert main(["schema", "list", "--registry", "glue://named"], mine) == 0
+    assert main(["schema", "list"], environ | {"PENSTOCK_REGISTRY": ""}) == 0
+
+    assert asked == ["glue://theirs", "glue://mine", "glue://named", "glue://theirs"]
+
+
+def test_each_value_is_shown_with_its_place(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environ = {"PENSTOCK_CONFIG": str(config), "AWS_SECRET_ACCESS_KEY": "s3cret", "HOME": "/root"}
+    words = ["config", "show"]
+
+    assert main(words, environ | {"PENSTOCK_REGISTRY": "glue://mine"}) == 0
+    shown = capsys.readouterr().out
+    assert main([*words, "--output", "json", "--profile", "billing"], environ) == 0
+    (found,) = read_json("config show", capsys.readouterr().out)
+
+    assert "AWS_REGION = eu-central-1  (" in shown and "profile analytics)" in shown
+    assert "PENSTOCK_REGISTRY = glue://mine  (environment)" in shown
+    assert "s3cret" not in shown and "HOME" not in shown
+    assert found["profile"] == "billing"
+    assert found["settings"]["PENSTOCK_REGISTRY"]["value"] == "glue://other"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("profiles = 1", "has no profile"),
+        ("[profiles.a]\nAWS_SECRET_ACCESS_KEY = 'x'", "AWS_SECRET_ACCESS_KEY is no setting"),
+        ("[profiles.a]\nPENSTOCK_REGISTRY = 1", "PENSTOCK_REGISTRY is no text"),
+        ("[profiles]\na = 1", "expected a table of settings"),
+        ("[profiles.'a b']", "expected letters, digits, dashes"),
+        ("colour = 'red'\n[profiles.a]", "has colour, expected default and profiles"),
+        ("default = 1\n[profiles.a]", "default is 1"),
+        ("default = 'b'\n[profiles.a]", "has no profile b, expected one of a"),
+        ("[profiles.a]\n[profiles.b]", "has no default among several profiles"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_wrong_usage(
+    text: str, problem: str, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(text)
+
+    assert main(["schema", "list"], {"PENSTOCK_CONFIG": str(config)}) == 2
+
+    assert problem in capsys.readouterr().err
+
+
+def test_a_profile_without_a_file_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--profile", "billing", "config", "show"], {}) == 2
+
+    assert (
+        "found no penstock.toml, expected one with the profile billing" in capsys.readouterr().err
+    )
+
+
+def test_profiles_are_added_to_those_of_a_file(config: Path) -> None:
+    write_profiles(config, {"billing": {"DEVICE_ID": 'a "b"'}, "new": {"AWS_REGION": "eu-west-1"}})
+
+    for name, values in {
+        "billing": {"DEVICE_ID": 'a "b"'},
+        "new": {"AWS_REGION": "eu-west-1"},
+    }.items():
+        assert find_profile(["--profile", name], {}, config.parent).values == values
+    assert find_profile([], {}, config.parent).name == "analytics"
+
+
+def test_init_reads_the_roots_that_were_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(root: Path) -> dict[str, dict[str, str]]:
+        if root == Path("infra/consumer"):
+            raise OperationError("found no output `profiles` in infra/consumer; apply it first")
+        return {"producer": {"PENSTOCK_TOPIC": "sensor"}}
+
+    monkeypatch.setattr("penstock.cli._init.read_root_profiles", read)
+    path = tmp_path / "made.toml"
+
+    assert main(["init", "--to", str(path), "--output", "json"], {}) == 0
+    printed = capsys.readouterr()
+    assert main(["init", "--consumer", "infra/consumer", "--to", str(path)], {}) == 1
+
+    assert read_json("init", printed.out) == [{"file": str(path), "profiles": ["producer"]}]
+    assert "found no output `profiles` in infra/consumer" in printed.err
+    found = find_profile([], {"PENSTOCK_CONFIG": str(path)}, None)
+    assert found.values["PENSTOCK_TOPIC"] == "sensor"
+    assert (
+        Path(found.values["PENSTOCK_PRODUCER_ROOT"]).resolve() == Path("infra/producer").resolve()
+    )
+
+
+def test_init_reads_a_contract(tmp_path: Path) -> None:
+    contract = {
+        "region": "eu-central-1", "brokers": {"1": {"host": "b", "port": 9096}},
+        "group_prefix": "a-", "topics": ["sensor"],
+        "registry": {"name": "penstock", "role_arn": "arn", "external_id": "x"},
+    }  # fmt: skip
+    given, path = tmp_path / "contract.json", tmp_path / "penstock.toml"
+    given.write_text(json.dumps({"contract": contract}))
+
+    assert main(["init", "--contract", str(given), "--name", "a", "--to", str(path)], {}) == 0
+
+    values = find_profile([], {"PENSTOCK_CONFIG": str(path)}, None).values
+    assert values["KAFKA_BOOTSTRAP_SERVERS"] == "b:9096"
+    given.write_text("{}")
+    assert main(["init", "--contract", str(given), "--to", str(path)], {}) == 2
