@@ -6,23 +6,38 @@ import argparse
 from collections.abc import Mapping
 
 from penstock.cli.arguments import add_consumer, add_output
-from penstock.cli.terminal import Progress, say
+from penstock.cli.terminal import Progress, complain, say
 from penstock.cli.values import say_json
-from penstock.operations import JobRun, JobStep, submit_job, wait_for_job
+from penstock.errors import OperationError
+from penstock.operations import (
+    JobRun,
+    JobStep,
+    RunCounts,
+    count_rows,
+    submit_job,
+    wait_for_job,
+)
 
 HELP = (
     "Submit a Spark job of a consumer to EMR Serverless, or to its cluster of EMR if the Terraform "
     "root runs it there, with the arguments of the root."
 )
 
+_EXIT_CODES = """\
+exit codes:
+  0  submitted; with --wait, every record that the run read has its row
+  1  an error; with --wait, records became dead letters or were lost
+  2  wrong usage; with --wait, the run failed
+"""
+
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
-    add_consumer(parser)
+    add_consumer(parser, environ)
     parser.add_argument(
         "--wait",
         action="store_true",
-        help="wait for the end of the job run or step; say why if it fails",
+        help="wait for the end of the job run or step; say why if it fails, and what it wrote",
     )
     add_output(parser, "an object in a line for the submission and, with --wait, one for the end")
     parser.add_argument(
@@ -35,20 +50,35 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         help="more flags for the job; they override those of the root",
     )
     parser.set_defaults(run=_run)
+    parser.epilog = _EXIT_CODES
 
 
 def _run(settings: argparse.Namespace) -> int:
+    """Submit a job; with --wait, return 1 if records became dead letters, 2 if the run failed."""
     run = submit_job(settings.consumer, settings.job, settings.flags)
     show_submitted(settings.job, run, settings.output)
-    if settings.wait:
-        with Progress(prints_lines=False) as bar:
+    if not settings.wait:
+        return 0
+    with Progress(prints_lines=False) as bar:
+        try:
             state = wait_for_job(run, report=bar.show)
-        show_submitted(settings.job, run, settings.output, state)
-    return 0
+        except OperationError as error:
+            bar.clear()
+            complain(error)
+            return 2
+        counts = count_rows(run) if isinstance(run, JobRun) else None
+    show_submitted(settings.job, run, settings.output, state, counts)
+    return 1 if counts and (counts.dead_letters or counts.lost) else 0
 
 
-def show_submitted(job: str, run: JobRun | JobStep, output: str, state: str | None = None) -> None:
-    """Print that a job was submitted, or the state that it ended in."""
+def show_submitted(
+    job: str,
+    run: JobRun | JobStep,
+    output: str,
+    state: str | None = None,
+    counts: RunCounts | None = None,
+) -> None:
+    """Print that a job was submitted, or the state that it ended in and what it wrote."""
     if output == "json":
         say_json(
             {
@@ -58,9 +88,22 @@ def show_submitted(job: str, run: JobRun | JobStep, output: str, state: str | No
                 "clusterId": run.cluster_id if isinstance(run, JobStep) else None,
                 "region": run.region,
                 "state": state,
+                "rows": counts and counts.rows,
+                "deadLetters": counts and counts.dead_letters,
+                "lost": counts and counts.lost,
             }
         )
     elif state is None:
         say(f"submitted {job} as {run}")
     else:
-        say(f"{run} is {state}")
+        say(f"{run} is {state}{_describe_counts(counts)}")
+
+
+def _describe_counts(counts: RunCounts | None) -> str:
+    if counts is None:
+        return "; its log has what it wrote"
+    text = f": {counts.rows:,} rows, {sum(counts.dead_letters.values()):,} dead letters"
+    if counts.dead_letters:
+        reasons = (f"{reason} {number:,}" for reason, number in sorted(counts.dead_letters.items()))
+        text += f" ({', '.join(reasons)}; see `penstock errors list`)"
+    return text + (f", {counts.lost:,} records that Kafka had deleted" if counts.lost else "")

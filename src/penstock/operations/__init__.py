@@ -22,6 +22,7 @@ from penstock.operations.copying import (
     copy_registry,
 )
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
+from penstock.operations.job_counts import RunCounts, count_rows
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
 from penstock.operations.producing import (
     EventLines,
@@ -74,10 +75,12 @@ __all__ = [
     "ReplayedEvent",
     "RestoredSchema",
     "RestoredVersion",
+    "RunCounts",
     "WrittenContract",
     "check_candidate",
     "compare_versions",
     "copy_registry",
+    "count_rows",
     "export_schemas",
     "import_schemas",
     "list_dead_letters",

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.cli import main
 from penstock.errors import OperationError
-from penstock.operations import JobRun, JobStep
+from penstock.operations import JobRun, JobStep, RunCounts
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
 
@@ -49,7 +49,7 @@ def test_a_step_is_awaited_if_asked(
 
     assert awaited == [step]
     submitted = "submitted totals as step s-1 of cluster j-1\n"
-    completed = "step s-1 of cluster j-1 is COMPLETED\n"
+    completed = "step s-1 of cluster j-1 is COMPLETED; its log has what it wrote\n"
     assert capsys.readouterr().out == submitted + completed + submitted
 
 
@@ -67,7 +67,7 @@ def test_a_job_and_its_end_are_told_as_json(
 
     assert submitted == {
         "job": "totals", "id": "s-1", "applicationId": None, "clusterId": "j-1",
-        "region": "eu-central-1", "state": None,
+        "region": "eu-central-1", "state": None, "rows": None, "deadLetters": None, "lost": None,
     }  # fmt: skip
     assert ended == submitted | {"state": "COMPLETED"}
     assert (run["id"], run["applicationId"], run["clusterId"]) == ("00b", "00a", None)
@@ -82,7 +82,7 @@ def test_a_job_that_fails_is_submitted_and_an_error(
     monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
     monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
 
-    assert main(["submit", "--output", "json", "--wait", "fold"], {}) == 1
+    assert main(["submit", "--output", "json", "--wait", "fold"], {}) == 2
 
     printed = capsys.readouterr()
     assert [each["id"] for each in read_json("submit", printed.out)] == ["00b"]
@@ -99,12 +99,45 @@ def test_a_wait_shows_the_state_on_a_terminal_and_never_in_the_output(
 
     monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
     monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
+    monkeypatch.setattr("penstock.cli._submit.count_rows", lambda _: RunCounts(3))
 
     with patch.object(sys, "stderr", Terminal()) as stderr:
         assert main(["submit", "--output", output, "--wait", "fold"], {}) == 0
 
     assert "\r\x1b[Kjob run 00b of application 00a is RUNNING, 0 s\r\x1b[K" in stderr.getvalue()
     assert "RUNNING" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("counts", "code", "said"),
+    [
+        (RunCounts(1234), 0, "is SUCCESS: 1,234 rows, 0 dead letters"),
+        (
+            RunCounts(5, {"oversize": 1, "schema-conflict": 7}),
+            1,
+            "(oversize 1, schema-conflict 7; ",
+        ),
+        (RunCounts(5, lost=2), 1, ", 2 records that Kafka had deleted"),
+        (None, 0, "is SUCCESS; its log has what it wrote"),
+    ],
+)
+def test_a_wait_judges_what_the_run_wrote(
+    counts: RunCounts | None,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", lambda *_, **__: "SUCCESS")
+    monkeypatch.setattr("penstock.cli._submit.count_rows", lambda _: counts)
+
+    assert main(["submit", "--wait", "fold"], {}) == code
+    assert said in capsys.readouterr().out
+    assert main(["submit", "--output", "json", "--wait", "fold"], {}) == code
+    _, ended = read_json("submit", capsys.readouterr().out)
+
+    assert ended["rows"] == (counts.rows if counts else None)
 
 
 def test_a_rejected_job_is_an_error(
