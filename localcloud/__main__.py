@@ -66,9 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_output(trace)
     trace.set_defaults(command=commands.trace)
-    _add_run(parsers)
-    _add_registry(parsers)
-    _add_assumptions(parsers)
+    for add in (_add_run, _add_registry, _add_assumptions):
+        add(parsers)
     return parser
 
 
