@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from penstock.cli import printable
 _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
 _END_SECONDS = 20  # brokers move leaderships and close their logs
 _POLL_SECONDS = 0.05
+_CELL = 48
 # Credentials of whoever calls, which a place does not have.
 _OUTER = frozenset({"AWS_PROFILE", "AWS_SESSION_TOKEN"})
 _NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
@@ -66,8 +68,8 @@ def status(folder: Path, output: str) -> None:
     _say(f"localcloud answers on {instance.endpoint} (process {instance.pid})")
     for name, things in parts.items():
         _say(f"\n{name}: {len(things) or 'none'}")
-        for thing in things:
-            _say("  " + "  ".join(f"{key}={_show(value)}" for key, value in thing.items()))
+        for line in _format_table(things):
+            _say(f"  {line.rstrip()}")
 
 
 def env(folder: Path, account: str, region: str) -> None:
@@ -188,8 +190,20 @@ def _program() -> str:
     return f"{python.relative_to(here) if here in python.parents else python} -m localcloud"
 
 
+def _format_table(things: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table, whose long cells are cut: --output json has all of them."""
+    if not things:
+        return
+    names = list(dict.fromkeys(name for thing in things for name in thing))
+    rows = [names, *([_show(thing.get(name, "")) for name in names] for thing in things)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+
+
 def _show(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."
 
 
 def _say(text: str) -> None:

@@ -10,7 +10,7 @@ import json
 import logging
 import operator
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -26,6 +26,7 @@ from localcloud.notices import NotPublishedError, publish
 _log = logging.getLogger(__name__)
 _MINUTE_SECONDS = 60
 _MOST_MINUTES = 1440
+_MOST_HISTORY = 10_000  # of an account and region; CloudWatch keeps 30 days
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "GreaterThanOrEqualToThreshold": operator.ge,
     "GreaterThanThreshold": operator.gt,
@@ -47,6 +48,7 @@ class AlarmWatch:
 
     def __init__(self) -> None:
         self.places: set[tuple[str, str]] = set()
+        self.history: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -71,8 +73,10 @@ class AlarmWatch:
         with self._lock:
             record_gauges(cloud)
             for account, region in sorted(self.places):
+                history = self.history.setdefault((account, region), [])
                 for alarm in list(cloudwatch_backends[account][region].alarms.values()):
-                    _evaluate(account, region, alarm)
+                    history += _evaluate(account, region, alarm)
+                del history[:-_MOST_HISTORY]
 
     def _run(self, cloud: Cloud) -> None:
         while not self._stopping.wait(_MINUTE_SECONDS):
@@ -89,6 +93,27 @@ def put_metric_alarm(call: Call) -> HttpAnswer:
         alarms[name].state_value = known.state_value if known else _UNKNOWN
     call.cloud.state(AlarmWatch).start(call.cloud, call.account, call.region)
     return answer
+
+
+@operation("cloudwatch", "DescribeAlarmHistory")
+def describe_alarm_history(call: Call) -> dict[str, Any]:
+    """Return the changes of states and their notices, newest first unless asked otherwise."""
+    params = call.params
+    kinds, name = {params.get("HistoryItemType")} - {None}, params.get("AlarmName")
+    start, end = params.get("StartDate"), params.get("EndDate")
+    found = [
+        each
+        for each in call.cloud.state(AlarmWatch).history.get((call.account, call.region), [])
+        if name in {None, each["AlarmName"]}
+        and (not kinds or each["HistoryItemType"] in kinds)
+        and (start is None or each["Timestamp"] >= start)
+        and (end is None or each["Timestamp"] <= end)
+    ]
+    if params.get("ScanBy") != "TimestampAscending":
+        found.reverse()
+    first, size = int(params.get("NextToken", "0")), int(params.get("MaxRecords", 100))
+    more = {"NextToken": f"{first + size}"} if first + size < len(found) else {}
+    return {"AlarmHistoryItems": found[first : first + size], **more}
 
 
 @operation("logs", "PutLogEvents")
@@ -162,7 +187,8 @@ class Found:
         return _UNKNOWN if self.missing == self.periods else _OK
 
 
-def _evaluate(account: str, region: str, alarm: Any) -> None:
+def _evaluate(account: str, region: str, alarm: Any) -> Iterator[dict[str, Any]]:
+    """Give an alarm its new state, and yield what its history says of that."""
     if _why_not(alarm):
         return
     found = _look_back(account, region, alarm)
@@ -175,8 +201,25 @@ def _evaluate(account: str, region: str, alarm: Any) -> None:
             f"{alarm.threshold}, {found.missing} were missing"
         )
         alarm.update_state(reason, "{}", new)
+        changed = {
+            "version": "1.0",
+            "oldState": {"stateValue": old},
+            "newState": {"stateValue": new, "stateReason": reason},
+        }
+        yield _tell(alarm, "StateUpdate", f"Alarm updated from {old} to {new}", changed)
         if alarm.actions_enabled:
-            _publish(account, region, alarm, old)
+            yield from _publish(account, region, alarm, old)
+
+
+def _tell(alarm: Any, kind: str, summary: str, data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "AlarmName": alarm.name,
+        "AlarmType": "MetricAlarm",
+        "Timestamp": clock.now(),
+        "HistoryItemType": kind,
+        "HistorySummary": summary,
+        "HistoryData": json.dumps(data),
+    }
 
 
 def _look_back(account: str, region: str, alarm: Any) -> Found:
@@ -190,7 +233,8 @@ def _look_back(account: str, region: str, alarm: Any) -> Found:
     return Found(len(breaching), values.count([]), periods)
 
 
-def _publish(account: str, region: str, alarm: Any, old: str) -> None:
+def _publish(account: str, region: str, alarm: Any, old: str) -> Iterator[dict[str, Any]]:
+    """Carry out an alarm's actions, and yield what its history says of each."""
     message = {
         "AlarmName": alarm.name,
         "AlarmDescription": alarm.description,
@@ -215,5 +259,10 @@ def _publish(account: str, region: str, alarm: Any, old: str) -> None:
                 raise NotPublishedError(f"localcloud carries out no {target}")
             service = "cloudwatch.amazonaws.com"
             publish(target, service, context, subject, json.dumps(message))
+            said = f"Successfully executed action {target}"
         except NotPublishedError as error:
+            said = f"Failed to execute action {target}"
             _log.warning("the alarm %s was not published: %s", alarm.name, error)
+        state = said.split()[0].replace("Successfully", "Succeeded")
+        data = {"version": "1.0", "actionState": state, "notificationResource": target}
+        yield _tell(alarm, "Action", said, data)

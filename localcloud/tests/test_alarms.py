@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import urllib.request
+from datetime import timedelta
 
 import pytest
 from botocore.exceptions import ClientError
@@ -187,6 +188,32 @@ def test_a_changed_alarm_keeps_its_state(made, topic, put):
     put(1)
     _alarm(made, topic, TreatMissingData="breaching", Threshold=20)
     assert _state(made) == "ALARM"
+
+
+def test_the_history_has_the_changes_of_states_and_their_notices(made, topic, put):
+    _alarm(made, topic, EvaluationPeriods=1, Period=60)
+    put(1, value=11)
+    put(1, value=1)
+    read = made("cloudwatch").describe_alarm_history
+
+    items = read(AlarmName="a")["AlarmHistoryItems"]
+    changes = read(AlarmName="a", HistoryItemType="StateUpdate", ScanBy="TimestampAscending")
+    first = read(AlarmName="a", MaxRecords=1)
+
+    assert [each["HistorySummary"] for each in changes["AlarmHistoryItems"]] == [
+        "Alarm updated from INSUFFICIENT_DATA to ALARM",
+        "Alarm updated from ALARM to OK",
+    ]
+    assert [each["HistoryItemType"] for each in items] == ["Action", "StateUpdate"] * 2
+    assert items[0]["HistorySummary"] == f"Successfully executed action {topic.arn}"
+    assert first["AlarmHistoryItems"] == items[:1] and first["NextToken"]
+    assert (
+        read(AlarmName="a", StartDate=items[0]["Timestamp"] + timedelta(minutes=1)).get(
+            "AlarmHistoryItems"
+        )
+        == []
+    )
+    assert read(AlarmName="other")["AlarmHistoryItems"] == []
 
 
 def test_a_service_that_the_policies_keep_out_publishes_nothing(made, topic, put):
