@@ -13,7 +13,7 @@ import pytest
 
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
-from penstock.operations import export_schemas, import_schemas
+from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from tests.fixtures.backups import work_as
 from tests.fixtures.consumers import (
     PRODUCER,

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from penstock.cli import main
-from penstock.registry import BackupRegistry, OverlayRegistry, load_backup, load_registry
+from penstock.registry import BackupRegistry, load_backup, load_registry
+from penstock.registry.overlay import OverlayRegistry
 from tests.fixtures.commands import read_json
 from tests.stubs.registries import Reading
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.operations import export_schemas, import_schemas
+from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from penstock.registry import RegistrySettings, load_registry
 from penstock.spark import start_consuming
 from tests.fixtures.backups import ACCOUNT

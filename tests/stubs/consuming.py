@@ -10,7 +10,8 @@ from penstock.consuming import Consumed, Consumer
 from penstock.errors import PenstockError, SinkRefusedError
 from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.records import FailedRecord, Record, RowShape, Source
-from penstock.registry import MemoryRegistry, Registries, SchemaVersion
+from penstock.registry import Registries, SchemaVersion
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Schema, encode, infer_schema, to_record
 from tests.stubs.readings import BASE_FIELDS
 

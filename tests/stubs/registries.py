@@ -9,13 +9,8 @@ from typing import Any
 
 from penstock.errors import RegistryUnavailableError
 from penstock.framing import SchemaKey
-from penstock.registry import (
-    MemoryRegistry,
-    Registration,
-    SchemaRegistry,
-    SchemaStore,
-    SchemaVersion,
-)
+from penstock.registry import Registration, SchemaRegistry, SchemaStore, SchemaVersion
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Schema
 
 Reading = Callable[..., Schema]

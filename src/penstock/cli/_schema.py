@@ -1,4 +1,4 @@
-"""`penstock schema`: look at the schemas of a registry, check a new one, back them up."""
+"""`penstock schema`: look at the schemas of a registry, and check or register a new one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.arguments import add_from_environ, add_output, expect_count
 from penstock.cli.commands import add_installed
 from penstock.cli.terminal import Progress, say
@@ -24,9 +23,7 @@ from penstock.operations import (
 )
 from penstock.registry import StoredVersion
 
-HELP = (
-    "Look at the schemas of a registry, check or register a new one, back them up, or restore them."
-)
+HELP = "Look at the schemas of a registry, check a new one, or register it."
 _REGISTRY = "PENSTOCK_REGISTRY"
 _URL = "the registry, such as glue://NAME?region=REGION or confluent+https://HOST"
 _LIST = "List the schemas of a registry."
@@ -66,7 +63,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         command.add_argument(
             "file", type=Path, metavar="FILE", help="a file with an Avro definition"
         )
-    others = [*add_backup_commands(commands), *add_installed(commands, environ, "schema")]
+    others = add_installed(commands, environ, "schema")
     commands.metavar = "|".join(commands.choices)
     for command in (listing, versions, show, diff, check, register, *others):
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)

@@ -21,7 +21,6 @@ from penstock.cli import (
     _init,
     _produce,
     _read,
-    _registry,
     _rejected,
     _schema,
     _submit,
@@ -35,7 +34,7 @@ from penstock.errors import PenstockError, SettingsError
 _TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
     "set up": {"init": _init, "config": _config, "contract": _contract, "completion": _completion},
     "events and records": {"produce": _produce, "read": _read},
-    "schemas": {"schema": _schema, "registry": _registry},
+    "schemas": {"schema": _schema},
     "what failed": {"rejected": _rejected, "errors": _errors},
     "jobs": {"submit": _submit},
 }

@@ -6,21 +6,7 @@ operations printed by a callback, a caller could not decide afterwards what to s
 
 from __future__ import annotations
 
-from penstock.operations.backups import (
-    ExportedSchema,
-    RestoredSchema,
-    RestoredVersion,
-    export_schemas,
-    import_schemas,
-)
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
-from penstock.operations.copying import (
-    CopiedSchema,
-    CopiedVersion,
-    CopyReport,
-    CopySettings,
-    copy_registry,
-)
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.job_counts import RunCounts, count_rows
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
@@ -57,12 +43,7 @@ __all__ = [
     "CONTRACT_FILE",
     "CheckedSchema",
     "ComparedVersions",
-    "CopiedSchema",
-    "CopiedVersion",
-    "CopyReport",
-    "CopySettings",
     "EventLines",
-    "ExportedSchema",
     "GeneratedEvents",
     "JobRun",
     "JobStep",
@@ -73,16 +54,11 @@ __all__ = [
     "ReadSettings",
     "RegisteredSchema",
     "ReplayedEvent",
-    "RestoredSchema",
-    "RestoredVersion",
     "RunCounts",
     "WrittenContract",
     "check_candidate",
     "compare_versions",
-    "copy_registry",
     "count_rows",
-    "export_schemas",
-    "import_schemas",
     "list_dead_letters",
     "list_rejected",
     "list_schemas",

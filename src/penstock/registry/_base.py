@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -32,6 +31,7 @@ from penstock.registry.interface import (
     StoredVersion,
     VersionStatus,
 )
+from penstock.registry.naming import SCHEMA_NAME
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import (
     Compatibility,
@@ -41,7 +41,6 @@ from penstock.schemas import (
     diff_schemas,
 )
 
-NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
 _LOG = logging.getLogger(__name__)
 
 # Key and value of the metadata that informs people; the refusal itself needs no metadata.
@@ -194,7 +193,7 @@ class VersionedRegistry(VersionReader):
 
     def register(self, name: str, schema: Schema) -> Registration:
         """Return the usable version with this definition; a new definition is stored first."""
-        if not NAME.fullmatch(name):
+        if not SCHEMA_NAME.fullmatch(name):
             raise RegistryError(
                 f"schema name {name!r} is not one that a registry accepts, "
                 "expected 1 to 255 letters, digits or - _ $ # ."

@@ -10,7 +10,7 @@ from botocore.config import Config
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SettingsError
-from penstock.registry.backup import RegistryBackup, read_backup, write_backup
+from penstock.registry.backup import RegistryBackup, read_backup
 
 _S3: Final = "s3://"
 _CONFIG: Final = Config(
@@ -27,27 +27,6 @@ def load_backup(where: str) -> RegistryBackup:
             there is no such object (retriable).
     """
     return read_backup(_read(where), where)
-
-
-def save_backup(where: str, backup: RegistryBackup) -> None:
-    """Write a backup to a path or s3:// URL; a reader finds the old file or the whole new one.
-
-    Raises:
-        SettingsError: the file cannot be written.
-        SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer.
-    """
-    content = write_backup(backup).encode()
-    if where.startswith(_S3):
-        with translated_s3_errors(f"{where} cannot be written"):
-            _open_s3().put_object(**_locate(where), Body=content)
-        return
-    path = Path(where)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        raise SettingsError([f"{where} cannot be written: {error}"]) from error
 
 
 def _read(where: str) -> str:

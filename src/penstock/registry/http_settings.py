@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from penstock.registry._naming import SubjectNaming
+from penstock.registry.naming import SubjectNaming
 from penstock.schemas import Compatibility
 
 _CALL_SECONDS = 20.0

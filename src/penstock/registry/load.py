@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from penstock.errors import SettingsError
-from penstock.registry._naming import NAMINGS
+from penstock.registry.admin import RegistryAdmin
 from penstock.registry.interface import SchemaRegistry
-from penstock.registry.restore import RegistryAdmin
+from penstock.registry.naming import NAMINGS
 from penstock.schemas import Compatibility
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from penstock.errors import (
 )
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, VersionReader
-from penstock.registry._naming import OTHER_NAMING
 from penstock.registry._validation import AllowList
 from penstock.registry.backup import RegistryBackup
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion, StoredVersion
+from penstock.registry.naming import OTHER_NAMING
 from penstock.schemas import Schema, canonical_form, load_schema
 
 

@@ -13,7 +13,7 @@ import pytest
 from penstock.errors import BrokerNameError, DeliveryError
 from penstock.operations import _event_lines
 from penstock.operations._event_lines import read_event_lines
-from penstock.registry import MemoryRegistry
+from penstock.registry.memory import MemoryRegistry
 from tests.fixtures.commands import read_json
 from tests.fixtures.producing import (
     SCHEMA,

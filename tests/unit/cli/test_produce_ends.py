@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from penstock.cli import main
-from penstock.registry import MemoryRegistry
+from penstock.registry.memory import MemoryRegistry
 from tests.fixtures.producing import (
     ENVIRON,
     SCHEMA,

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from penstock.producing import MAX_EVENTS, RejectedEvent, RejectedEvents
+from penstock.producing import RejectedEvent, RejectedEvents
+from penstock.producing.requests import MAX_EVENTS
 from tests.fixtures.rejected import bucket, keys_of
 from tests.unit.cli.test_rejected import Run, _function, _keep, run
 

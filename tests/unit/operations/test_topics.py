@@ -10,7 +10,8 @@ from penstock.framing import encode_glue_frame
 from penstock.kafka import KafkaSettings, Security
 from penstock.operations import ReadSettings, read_records, topics
 from penstock.records import KeyFormat
-from penstock.registry import MemoryRegistry, Registries
+from penstock.registry import Registries
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import encode
 
 _KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "long"}]}

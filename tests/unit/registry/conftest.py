@@ -9,13 +9,8 @@ import pytest
 
 from localcloud.door.server import start_server
 from penstock.attempts import Attempts
-from penstock.registry import (
-    GlueRegistry,
-    GlueSettings,
-    MemoryRegistry,
-    SchemaRegistry,
-    SchemaStore,
-)
+from penstock.registry import GlueRegistry, GlueSettings, SchemaRegistry, SchemaStore
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
 from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.registries import FakeTime, Reading, World, make_reading

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,9 @@ from penstock.registry import (
     StoredVersion,
     VersionStatus,
     load_backup,
-    read_backup,
-    save_backup,
     write_backup,
 )
-from penstock.registry.backup import _check, _dump
+from penstock.registry.backup import _check, _dump, read_backup
 from penstock.schemas import Compatibility
 from tests.fixtures.backups import bucket
 
@@ -170,13 +170,16 @@ def test_no_line_that_is_cut_out_moved_or_there_twice_is_missed() -> None:
                 read_backup("\n".join(each), "b")
 
 
-def test_a_backup_is_a_file_or_an_object(tmp_path: Path, bucket: str) -> None:
+def test_a_backup_is_a_file_or_an_object(
+    tmp_path: Path, bucket: str, client: Callable[..., Any]
+) -> None:
+    text = write_backup(_BACKUP)
     path = tmp_path / "plant.jsonl"
-    for where in (str(path), f"s3://{bucket}/a/plant.jsonl"):
-        save_backup(where, _BACKUP)
+    path.write_text(text)
+    client("s3").put_object(Bucket=bucket, Key="a/plant.jsonl", Body=text.encode())
 
+    for where in (str(path), f"s3://{bucket}/a/plant.jsonl"):
         assert load_backup(where) == _BACKUP
-    assert [each.name for each in tmp_path.iterdir()] == ["plant.jsonl"]
 
 
 def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> None:
@@ -184,8 +187,6 @@ def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> Non
         SinkUnavailableError, match=rf"^s3://{bucket}/b cannot be read: .*NoSuchKey"
     ):
         load_backup(f"s3://{bucket}/b")
-    with pytest.raises(SinkUnavailableError, match=r"^s3://no-such/b cannot be written: "):
-        save_backup("s3://no-such/b", _BACKUP)
 
 
 @pytest.mark.parametrize(
@@ -207,8 +208,3 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(SettingsError, match=r"b.jsonl is no backup of a registry: 'utf-8' codec"):
         load_backup(str(path))
-
-
-def test_a_folder_that_is_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"b.jsonl cannot be written: "):
-        save_backup(f"{tmp_path}/missing/b.jsonl", _BACKUP)

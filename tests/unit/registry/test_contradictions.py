@@ -10,7 +10,8 @@ import pytest
 
 from penstock.errors import PenstockError, SchemaConflictError, SchemaRefusedError
 from penstock.framing import SchemaKey
-from penstock.registry import MemoryRegistry, Registration, SchemaStore
+from penstock.registry import Registration, SchemaStore
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, Schema, canonical_form, merge_schemas
 from tests.stubs.registries import FakeTime, Reading, World
 

@@ -18,10 +18,10 @@ from penstock.registry import (
     GlueRegistry,
     GlueSettings,
     HttpRegistrySettings,
-    MemoryRegistry,
     SchemaVersion,
     load_registry,
 )
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, Schema
 
 
@@ -166,7 +166,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
 # A distribution that is installed beside ours, as pip leaves it.
 _FAKE = {
     "fake_registry.py": """
-from penstock.registry import MemoryRegistry
+from penstock.registry.memory import MemoryRegistry
 
 class FakeRegistry(MemoryRegistry):
     def __init__(self, url, call_seconds):

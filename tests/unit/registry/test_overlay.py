@@ -18,8 +18,6 @@ from penstock.errors import (
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import (
     BackupRegistry,
-    MemoryRegistry,
-    OverlayRegistry,
     RegistryBackup,
     RegistrySettings,
     SchemaBackup,
@@ -27,8 +25,10 @@ from penstock.registry import (
     SchemaVersion,
     StoredVersion,
     load_registries,
-    save_backup,
+    write_backup,
 )
+from penstock.registry.memory import MemoryRegistry
+from penstock.registry.overlay import OverlayRegistry
 from penstock.schemas import Compatibility
 from tests.stubs.registries import UNKNOWN, CountedRegistry, Reading, unavailable
 
@@ -170,7 +170,7 @@ def test_backups_are_read_with_the_settings_and_asked_once_for_an_id(
 ) -> None:
     version = old.register("readings", reading()).version
     where = f"{tmp_path}/b.jsonl"
-    save_backup(where, _back_up(store))
+    Path(where).write_text(write_backup(_back_up(store)))
     settings = RegistrySettings.from_environ(
         {"PENSTOCK_REGISTRY": "memory://", "PENSTOCK_REGISTRY_BACKUPS": f" {where} {where}"}
     )
@@ -194,7 +194,7 @@ def test_frames_of_a_kind_without_a_registry_are_read_by_backups_alone(
         )
         schema = SchemaBackup("readings", Compatibility.NONE, 1, "AVRO", "", {}, (version,))
         backup = RegistryBackup("old", FrameKind.CONFLUENT, (schema,))
-        save_backup(f"{tmp_path}/{file}", backup)
+        (tmp_path / file).write_text(write_backup(backup))
 
     registries = load_registries("memory://", [f"{tmp_path}/a", f"{tmp_path}/b"])
 
@@ -214,7 +214,8 @@ def _save_confluent(where: str, *, content_ids: bool) -> None:
     made = SchemaStore().create("memory/readings", definition)
     version = replace(made, id="confluent:7", subject="old/readings", guid=str(_GUID))
     schema = SchemaBackup("readings", Compatibility.NONE, 1, "AVRO", "", {}, (version,))
-    save_backup(where, RegistryBackup("old", FrameKind.CONFLUENT, (schema,), content_ids))
+    backup = RegistryBackup("old", FrameKind.CONFLUENT, (schema,), content_ids)
+    Path(where).write_text(write_backup(backup))
 
 
 def test_a_backup_has_the_guids_of_headers_too(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from penstock.errors import NoRegistryForFramingError, SettingsError
 from penstock.framing import FrameKind, Framing, SchemaKey, encode_frame
-from penstock.registry import MemoryRegistry, Registries, RegistrySettings, load_registries
+from penstock.registry import Registries, RegistrySettings, load_registries
+from penstock.registry.memory import MemoryRegistry
 from tests.stubs.registries import Reading
 
 

@@ -15,9 +15,11 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
 from penstock.cli.command import _TASKS
+from penstock.cli.commands import load_commands
 
 _ROOT = Path(__file__).parents[3]
 _COMMANDS = {command for commands in _TASKS.values() for command in commands}
+_KNOWN = {*_COMMANDS, *dict(load_commands())}
 _PAGES = [
     page
     for pattern in ("*.md", "docs/*.md", "docs/operate/*.md", "infra/**/*.md", "lambdas/*/*.md")
@@ -64,7 +66,7 @@ def _fault(command: str) -> str:
         case ["aws" | ".venv/bin/aws", service, operation, *words]:
             fault = _aws_fault(service, operation, words)
         case ["penstock", command, *_]:
-            fault = "" if command in _COMMANDS else f"penstock knows no {command}"
+            fault = "" if command in _KNOWN else f"penstock knows no {command}"
         case [program, *_]:
             fault = f"{program} is not a program this test knows how to look up"
     return fault

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import RegistryError, SchemaNotFoundError
-from penstock.registry import ConfluentAdmin, HttpRegistrySettings
+from penstock.registry import HttpRegistrySettings
+from penstock.registry.confluent_admin import ConfluentAdmin
 from penstock.schemas import Compatibility
 from tests.unit.registry.http.conftest import FakeServer
 

@@ -15,10 +15,13 @@ from dataclasses import dataclass, replace
 
 from penstock.errors import RegistryError, SchemaError
 from penstock.framing import FrameKind
-from penstock.registry._base import NAME
-from penstock.registry._naming import OTHER_NAMING
-from penstock.registry.backup import SchemaBackup
-from penstock.registry.interface import StoredVersion, VersionStatus
+from penstock.registry import (
+    OTHER_NAMING,
+    SCHEMA_NAME,
+    SchemaBackup,
+    StoredVersion,
+    VersionStatus,
+)
 from penstock.schemas import Compatibility, Schema, check_mode, load_schema
 
 
@@ -104,7 +107,7 @@ def _convert_name(name: str, target: FrameKind) -> str:
 
 
 def _check_name(old: str, name: str, target: FrameKind) -> None:
-    if target is FrameKind.GLUE and not NAME.fullmatch(name):
+    if target is FrameKind.GLUE and not SCHEMA_NAME.fullmatch(name):
         raise RegistryError(
             f"schema {old} would have the name {name!r}, expected 1 to 255 letters, digits or "
             "- _ $ # . in Glue; choose another name for it"

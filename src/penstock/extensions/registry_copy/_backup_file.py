@@ -1,19 +1,16 @@
-"""The file of a backup as operations write it, and what a restoration and a copy share."""
+"""The file of a backup: a path, or an object on S3."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from penstock.errors import OperationError, SchemaNotFoundError, SettingsError, SinkError
-from penstock.registry import (
-    RegistryAdmin,
-    RegistryBackup,
-    SchemaBackup,
-    SchemaPlan,
-    load_backup,
-    save_backup,
-)
+from penstock.errors import OperationError, SettingsError, SinkError
+from penstock.registry import RegistryBackup, load_backup, write_backup
+from penstock.sinks import ObjectStore
+
+_S3 = "s3://"
 
 
 def write_backup_file(to: str, backup: RegistryBackup, *, replace: bool) -> bool:
@@ -36,21 +33,27 @@ def write_backup_file(to: str, backup: RegistryBackup, *, replace: bool) -> bool
     return True
 
 
-def describe_action(plan: SchemaPlan) -> str:
-    """Return what a plan does with its schema: create, complete, describe or keep."""
-    if plan.target is None:
-        return "create"
-    if plan.to_register:
-        return "complete"
-    return "keep" if plan.is_done else "describe"
+def save_backup(where: str, backup: RegistryBackup) -> None:
+    """Write a backup to a path or s3:// URL; a reader finds the old file or the whole new one.
 
-
-def read_present(admin: RegistryAdmin, name: str) -> SchemaBackup | None:
-    """Return a schema of a registry, or None without it."""
+    Raises:
+        SettingsError: the file cannot be written.
+        SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer.
+    """
+    content = write_backup(backup).encode()
+    if where.startswith(_S3):
+        bucket, _, name = where.removeprefix(_S3).partition("/")
+        if not (bucket and name):
+            raise SettingsError([f"found {where}, expected s3://BUCKET/KEY"])
+        ObjectStore(bucket).put(name, content)
+        return
+    path = Path(where)
+    part = path.with_name(f"{path.name}.part")
     try:
-        return admin.read_schema(name)
-    except SchemaNotFoundError:
-        return None
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        raise SettingsError([f"{where} cannot be written: {error}"]) from error
 
 
 def _check_ids(to: str, old: RegistryBackup, backup: RegistryBackup) -> None:

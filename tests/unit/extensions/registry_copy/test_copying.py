@@ -15,7 +15,7 @@ from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
 from penstock.cli import main
 from penstock.errors import OperationError, RegistryAccessDeniedError, SchemaQuotaError
-from penstock.operations import CopyReport, CopySettings, copy_registry
+from penstock.extensions.registry_copy.copying import CopyReport, CopySettings, copy_registry
 from penstock.registry import load_admin
 from penstock.schemas import Compatibility
 from tests.fixtures.backups import ACCOUNT, work_as

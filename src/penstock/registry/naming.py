@@ -1,4 +1,4 @@
-"""The subject of a schema: the name that it has in registries of Confluent and Apicurio.
+"""Names of schemas, and their subjects: the names in registries of Confluent and Apicurio.
 
 | naming         | subject                | schema name of Penstock         |
 | -------------- | ---------------------- | ------------------------------- |
@@ -11,9 +11,12 @@ A subject of another naming has the name `:SUBJECT`, so that no two subjects hav
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Self
 
+# A name that every registry takes.
+SCHEMA_NAME: Final = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
 NAMINGS: Final = ("topic", "record", "topic-record")
 OTHER_NAMING: Final = ":"
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from penstock.errors import RegistryUnavailableError
-from penstock.registry import (
+from penstock.extensions.registry_copy.comparison import (
     Comparison,
-    MemoryRegistry,
-    SchemaStore,
     compare_readings,
     make_payloads,
 )
+from penstock.registry import SchemaStore
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, decode
 from tests.stubs.registries import UNKNOWN, CountedRegistry, Reading, unavailable
 

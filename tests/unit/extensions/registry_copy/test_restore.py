@@ -10,18 +10,15 @@ from botocore.exceptions import ClientError
 
 from penstock.attempts import Attempts
 from penstock.errors import RegistryError, SchemaNotFoundError
-from penstock.registry import (
+from penstock.extensions.registry_copy.restore import (
     Action,
-    ComparedWith,
-    GlueAdmin,
-    GlueSettings,
-    RegistryBackup,
     SchemaPlan,
     plan_restore,
-    read_backup,
     restore_schema,
-    write_backup,
 )
+from penstock.registry import ComparedWith, GlueSettings, RegistryBackup, write_backup
+from penstock.registry.backup import read_backup
+from penstock.registry.glue_admin import GlueAdmin
 from penstock.schemas import Compatibility, canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.registries import Reading

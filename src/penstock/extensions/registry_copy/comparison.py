@@ -10,8 +10,7 @@ from typing import Any
 
 from penstock.errors import PenstockError, RegistryError, SchemaError
 from penstock.framing import SchemaKey, encode_frame
-from penstock.registry.interface import SchemaRegistry, SchemaVersion
-from penstock.registry.registries import Registries
+from penstock.registry import Registries, SchemaRegistry, SchemaVersion
 from penstock.schemas import (
     Schema,
     canonical_form,

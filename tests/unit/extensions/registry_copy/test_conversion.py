@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 
 from penstock.errors import RegistryError
-from penstock.framing import FrameKind
-from penstock.registry import (
-    SchemaBackup,
-    StoredVersion,
-    VersionStatus,
+from penstock.extensions.registry_copy.conversion import (
     check_definitions,
     check_history,
     convert_schema,
 )
+from penstock.framing import FrameKind
+from penstock.registry import SchemaBackup, StoredVersion, VersionStatus
 from penstock.schemas import Compatibility
 
 _GLUE, _CONFLUENT = FrameKind.GLUE, FrameKind.CONFLUENT

@@ -19,27 +19,31 @@ from penstock.errors import (
     SchemaQuotaError,
     SettingsError,
 )
+from penstock.extensions.registry_copy._backup_file import write_backup_file
+from penstock.extensions.registry_copy.comparison import Comparison, compare_readings
+from penstock.extensions.registry_copy.conversion import (
+    ConvertedSchema,
+    check_definitions,
+    check_history,
+    convert_schema,
+)
+from penstock.extensions.registry_copy.restore import (
+    Action,
+    SchemaPlan,
+    VersionPlan,
+    plan_restore,
+    read_present,
+    restore_schema,
+)
 from penstock.framing import FrameKind, SchemaKey
-from penstock.operations._backup_file import describe_action, read_present, write_backup_file
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import (
-    Action,
     BackupRegistry,
-    Comparison,
-    ConvertedSchema,
     RegistryAdmin,
     RegistryBackup,
     SchemaBackup,
-    SchemaPlan,
-    VersionPlan,
-    check_definitions,
-    check_history,
-    compare_readings,
-    convert_schema,
     has_content_ids,
     load_admin,
-    plan_restore,
-    restore_schema,
 )
 from penstock.schemas import Compatibility
 
@@ -333,7 +337,7 @@ def _check_order(plan: SchemaPlan) -> None:
 def _describe_action(plan: SchemaPlan) -> str:
     if plan.target is None and not plan.to_register:
         return "leave-out"
-    return describe_action(plan)
+    return plan.action
 
 
 def _describe_version(plan: VersionPlan, found: Comparison | None) -> CopiedVersion:

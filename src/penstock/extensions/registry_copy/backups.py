@@ -6,24 +6,20 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from penstock.errors import OperationError
-from penstock.framing import FrameKind
-from penstock.operations._backup_file import (
-    describe_action,
-    read_present,
+from penstock.extensions.registry_copy._backup_file import (
     translated_file_errors,
     write_backup_file,
 )
-from penstock.progress import ReportProgress, ignore_progress
-from penstock.registry import (
-    RegistryBackup,
+from penstock.extensions.registry_copy.conversion import convert_schema
+from penstock.extensions.registry_copy.restore import (
     SchemaPlan,
-    convert_schema,
-    has_content_ids,
-    load_admin,
-    load_backup,
     plan_restore,
+    read_present,
     restore_schema,
 )
+from penstock.framing import FrameKind
+from penstock.progress import ReportProgress, ignore_progress
+from penstock.registry import RegistryBackup, has_content_ids, load_admin, load_backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +130,4 @@ def _describe(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:
         for each in result.versions
     )
     mode = plan.schema.compatibility.value
-    return RestoredSchema(plan.schema.name, describe_action(plan), mode, versions)
+    return RestoredSchema(plan.schema.name, plan.action, mode, versions)

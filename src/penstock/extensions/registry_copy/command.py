@@ -6,10 +6,8 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 
-from penstock.cli.arguments import add_output
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import describe_value, say_json
-from penstock.operations import (
+from penstock.cli import Progress, add_output, say, say_json
+from penstock.extensions.registry_copy.copying import (
     CopiedSchema,
     CopiedVersion,
     CopyReport,
@@ -97,8 +95,16 @@ def _run_copy(flags: argparse.Namespace) -> int:
 
         result = copy_registry(settings, show, bar.show)
     if flags.output == "json":
-        more = {"complete": result.is_complete, "unchanged": result.is_unchanged}
-        say_json(describe_value(result) | more | {"dryRun": flags.dry_run})
+        say_json(
+            {
+                "mapFile": result.map_file,
+                "mapWritten": result.map_written,
+                "schemas": result.schemas,
+                "complete": result.is_complete,
+                "unchanged": result.is_unchanged,
+                "dryRun": flags.dry_run,
+            }
+        )
     else:
         _say_end(result, flags.dry_run)
     return 0 if result.is_complete else 1

@@ -6,56 +6,13 @@ continued by the next one, and one that is complete changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
 
-from penstock.errors import RegistryError, SchemaError
-from penstock.progress import ReportProgress, ignore_progress
-from penstock.registry.backup import SchemaBackup
-from penstock.registry.interface import SchemaRegistry, StoredVersion, VersionStatus
+from penstock.errors import RegistryError, SchemaError, SchemaNotFoundError
+from penstock.registry import RegistryAdmin, SchemaBackup, StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, canonical_form, load_schema
-
-
-class RegistryAdmin(SchemaRegistry, Protocol):
-    """A registry for its operator: all schemas can be read, and restored."""
-
-    @property
-    def name(self) -> str:
-        """The registry's name."""
-
-    def list_names(self) -> Sequence[str]:
-        """List the names of all schemas.
-
-        Raises:
-            SchemaNotFoundError: there is no such registry.
-            RegistryError: the registry denies the call, or does not answer.
-        """
-
-    def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
-        """Read a schema with all its versions, and report their number while it grows.
-
-        Raises:
-            SchemaNotFoundError: there is no such schema.
-        """
-
-    def create_schema(self, schema: SchemaBackup, definition: str) -> None:
-        """Create a schema like this one, with its mode and this one version.
-
-        If the schema exists by now, nothing happens.
-        """
-
-    def add_version(self, schema: SchemaBackup, definition: str) -> StoredVersion:
-        """Register a version and wait for its final status; an equal one is found again."""
-
-    def describe_schema(
-        self, name: str, mode: Compatibility, checkpoint: int, description: str = ""
-    ) -> None:
-        """Set a schema's mode, its checkpoint, and its description unless that is empty."""
-
-    def tag_schema(self, name: str, tags: Mapping[str, str]) -> None:
-        """Add tags to a schema."""
 
 
 class Action(StrEnum):
@@ -113,6 +70,23 @@ class SchemaPlan:
     def is_done(self) -> bool:
         """True if nothing is left to do."""
         return self.is_described and not self.to_register
+
+    @property
+    def action(self) -> str:
+        """What is done with the schema: create, complete, describe or keep."""
+        if self.target is None:
+            return "create"
+        if self.to_register:
+            return "complete"
+        return "keep" if self.is_done else "describe"
+
+
+def read_present(admin: RegistryAdmin, name: str) -> SchemaBackup | None:
+    """Return a schema of a registry, or None without it."""
+    try:
+        return admin.read_schema(name)
+    except SchemaNotFoundError:
+        return None
 
 
 def plan_restore(schema: SchemaBackup, target: SchemaBackup | None) -> SchemaPlan:

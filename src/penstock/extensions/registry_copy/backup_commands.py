@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
 
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import say_json
-from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
+from penstock.cli import Progress, say, say_json
+from penstock.extensions.registry_copy.backups import (
+    RestoredSchema,
+    RestoredVersion,
+    export_schemas,
+    import_schemas,
+)
 
 _EXPORT = (
     "Write a backup of a registry: every schema with its mode, and every version with its number, "
@@ -30,28 +36,35 @@ _NOTES = {
 _PLANS = _NOTES | {"register": "would be registered"}
 
 
-def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
-    """Add the two commands and return their parsers."""
-    export = commands.add_parser(
-        "export", help="Write a backup of a registry.", description=_EXPORT
-    )
-    export.add_argument("names", nargs="*", metavar="SCHEMA", help="schemas to write [all]")
-    export.add_argument(
+@dataclass(frozen=True, slots=True)
+class _BackupCommand:
+    """A command below `penstock schema`, which adds the registry and the output to it."""
+
+    HELP: str
+    add_own: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+    def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+        """Add the arguments."""
+        self.add_own(parser)
+        parser.set_defaults(run=self.run)
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="SCHEMA", help="schemas to write [all]")
+    parser.add_argument(
         "--to", required=True, metavar="FILE", help="the path or s3:// URL of the backup"
     )
-    export.add_argument(
+    parser.add_argument(
         "--replace", action="store_true", help="replace a backup that has other schema ids too"
     )
-    export.set_defaults(run=_run_export)
-    restore = commands.add_parser(
-        "import", help="Restore the schemas of a backup into a Glue registry.", description=_IMPORT
-    )
-    restore.add_argument("file", metavar="FILE", help="the path or s3:// URL of the backup")
-    restore.add_argument(
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the path or s3:// URL of the backup")
+    parser.add_argument(
         "--dry-run", action="store_true", help="print what would be done, and change nothing"
     )
-    restore.set_defaults(run=_run_import)
-    return [export, restore]
 
 
 def _run_export(settings: argparse.Namespace) -> int:
@@ -106,3 +119,7 @@ def _describe(version: RestoredVersion, is_plan: bool) -> str:
     place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
     ids = f", {version.id} -> {version.new_id}" if version.new_id else ""
     return f"{note}{place}{ids}"
+
+
+EXPORT: Final = _BackupCommand(_EXPORT, _add_export, _run_export)
+IMPORT: Final = _BackupCommand(_IMPORT, _add_import, _run_import)
