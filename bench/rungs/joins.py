@@ -8,9 +8,15 @@ from typing import Any
 
 from bench.ladder import Form, Result, Rung, least, race, ratio, speeds
 from demo.staging.publisher import DRIVER, TABLES, Publisher
-from penstock.extensions.staging import Joiner, StagingPlan, WaitingTable, read_configuration
+from penstock.extensions.staging import (
+    Joiner,
+    StagingPlan,
+    UnjoinedTable,
+    WaitingTable,
+    read_configuration,
+)
 from penstock.records import Record, Source, make_row
-from penstock.sinks import ObjectStore, UnjoinedTable, UpsertWriter
+from penstock.sinks import ObjectStore, UpsertWriter
 from penstock.sinks._json import read_item
 from tests.stubs.dynamodb_tables import DynamoDbTables
 

@@ -17,7 +17,8 @@ from unittest.mock import patch
 
 from demo.accounts import REGION
 from demo.rows import read_table
-from penstock.extensions.staging import JoinTables, Role, load_plan
+from penstock.extensions.staging import JoinTables, Role
+from penstock.extensions.staging.configuration import load_plan
 from penstock.records import FailedRecord, Record, Source, make_row
 from penstock.sinks import DynamoDbClient, UpsertWriter
 from tests.e2e.accounts import CONSUMER, Root

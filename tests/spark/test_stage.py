@@ -23,7 +23,8 @@ from penstock.records import (
     RowShape,
     Tombstone,
 )
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
+from penstock.registry import CachedRegistry, Registries, RegistrySettings
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import StreamQuery

@@ -12,7 +12,6 @@ from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
 from penstock.sinks.row_writers import RowWriter, TableWriter, UpsertWriter, open_table
 from penstock.sinks.selection import Selection, SelectionSettings, WhichRows
-from penstock.sinks.unjoined_table import UnjoinedTable
 
 __all__ = [
     "DEFAULT_KEEP_DAYS",
@@ -32,7 +31,6 @@ __all__ = [
     "Selection",
     "SelectionSettings",
     "TableWriter",
-    "UnjoinedTable",
     "UpsertWriter",
     "WhichRows",
     "make_error",

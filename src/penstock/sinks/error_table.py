@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from penstock.errors import RowExistsError, SinkRefusedError
+from penstock.errors import Failure, RowExistsError, SinkRefusedError
 from penstock.records import FUNCTION, FailedRecord, Record, write_letter_id
 from penstock.settings import Settings, setting
 from penstock.sinks._json import write_item
-from penstock.sinks._updates import RETELL, UNSETTLED, retell
-from penstock.sinks.dead_letter import DeadLetter, make_error
+from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
@@ -37,9 +36,13 @@ _DAY_SECONDS: Final = 86_400
 _NEITHER_OPEN_NOR_PARKED: Final = b"attribute_not_exists(id) OR attribute_exists(doneAt)"
 _OPEN: Final = "#stage = :stage"
 _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
+# Without it, an update of a missing row would create one with few attributes.
+_THERE: Final = "attribute_exists(id)"
+_UNSETTLED: Final = f"{_THERE} AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt)"
+_FAILURE: Final = "#reason = :reason, #detail = :detail"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # A row takes one result of a replay, however often the replay reports it.
-_UNTOLD: Final = f"{UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
+_UNTOLD: Final = f"{_UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +138,11 @@ class ErrorTable:
 
         A second call for the same replay is ignored.
         """
-        values = {":one": 1, ":replay": replay, **retell(failed.failure), **self._next(1)}
+        values = {":one": 1, ":replay": replay, **_describe(failed.failure), **self._next(1)}
         for stage in _REPLAYED:
             self._tell(
                 write_letter_id(failed.record_id, stage),
-                f"SET #attempts = #attempts + :one, {RETELL}, "
+                f"SET #attempts = #attempts + :one, {_FAILURE}, "
                 "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
                 values,
             )
@@ -161,8 +164,45 @@ class ErrorTable:
             row_id,
             f"SET parkedAt = :where, {_SETTLED}",
             {":where": where, **self._settle(replay)},
-            UNSETTLED,
+            _UNSETTLED,
         )
+
+    def change(
+        self,
+        row_id: str,
+        changes: str,
+        values: Mapping[str, Any],
+        condition: str = "",
+        failure: Failure | None = None,
+    ) -> bool:
+        """Change an open row; return False if it is gone, settled, or not as the condition says.
+
+        Args:
+            row_id: its id.
+            changes: the assignments of an update expression, as DynamoDB writes them.
+            values: what they and the condition compare and assign, such as `:next`.
+            condition: a condition on the row.
+            failure: replaces the row's.
+        """
+        if failure is not None:
+            changes, values = f"{changes}, {_FAILURE}", {**values, **_describe(failure)}
+        open_as = f"{_UNSETTLED} AND {condition}" if condition else _UNSETTLED
+        return self._tell(row_id, f"SET {changes}", values, open_as)
+
+    def find_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
+        """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
+        condition, values = _OPEN, dict[str, Any]({":stage": stage})
+        if selection.due_s is not None:
+            condition, values = _DUE, {**values, ":until": selection.due_s}
+        request = {
+            "TableName": self._table,
+            "IndexName": _DUE_INDEX,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeNames": _name(condition),
+            "ExpressionAttributeValues": json.loads(write_item(values)),
+        }
+        for rows in query_rows(self._client, request):
+            yield [row["id"] for row in rows if selection.takes(DeadLetter.describe(row))]
 
     def _rows(
         self, ids: Sequence[str], takes: Callable[[DeadLetter], bool]
@@ -228,25 +268,13 @@ class ErrorTable:
         return {":next": int(self._clock()) + self._wait(failures)}
 
     def _find(self, stages: Sequence[str], selection: Selection) -> list[str]:
-        return sorted(row_id for stage in stages for row_id in self._query(stage, selection))
+        pages = (self.find_pages(stage, selection) for stage in stages)
+        return sorted(chain.from_iterable(chain.from_iterable(pages)))
 
-    def _query(self, stage: str, selection: Selection) -> Iterator[str]:
-        return chain.from_iterable(self._query_pages(stage, selection))
 
-    def _query_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
-        """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
-        condition, values = _OPEN, dict[str, Any]({":stage": stage})
-        if selection.due_s is not None:
-            condition, values = _DUE, {**values, ":until": selection.due_s}
-        request = {
-            "TableName": self._table,
-            "IndexName": _DUE_INDEX,
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeNames": _name(condition),
-            "ExpressionAttributeValues": json.loads(write_item(values)),
-        }
-        for rows in query_rows(self._client, request):
-            yield [row["id"] for row in rows if selection.takes(DeadLetter.describe(row))]
+def _describe(failure: Failure) -> dict[str, str]:
+    """Return the values of `_FAILURE`."""
+    return {":reason": failure.reason.value, ":detail": write_detail(failure.detail)}
 
 
 def _explain(failed: FailedRecord, error: SinkRefusedError) -> SinkRefusedError:

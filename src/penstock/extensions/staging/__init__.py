@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from penstock.extensions.staging.configuration import (
-    FORMAT,
-    Configuration,
-    load_configuration,
-    load_plan,
-    read_configuration,
-)
-from penstock.extensions.staging.join import (
-    JoinCounts,
-    Joiner,
-    JoinEvent,
-    Key,
-    Verdict,
-    read_name,
-    write_name,
-)
-from penstock.extensions.staging.plan import (
-    Dependency,
-    Role,
-    StagedTable,
-    StagingPlan,
-    StagingSink,
-    find_problems,
-)
+from penstock.extensions.staging.configuration import Configuration, read_configuration
+from penstock.extensions.staging.join import JoinCounts, Joiner, JoinEvent, Key, Verdict
+from penstock.extensions.staging.plan import Dependency, Role, StagedTable, StagingPlan, StagingSink
 from penstock.extensions.staging.retry import Retries, RetryCounts
 from penstock.extensions.staging.settings import JoinTables, RetrySettings
+from penstock.extensions.staging.unjoined_table import UnjoinedTable
 from penstock.extensions.staging.waiting import Waiter, WaitingTable
 
 __all__ = [
-    "FORMAT",
     "Configuration",
     "Dependency",
     "JoinCounts",
@@ -46,13 +25,9 @@ __all__ = [
     "StagedTable",
     "StagingPlan",
     "StagingSink",
+    "UnjoinedTable",
     "Verdict",
     "Waiter",
     "WaitingTable",
-    "find_problems",
-    "load_configuration",
-    "load_plan",
     "read_configuration",
-    "read_name",
-    "write_name",
 ]

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 from penstock.errors import Failure, Reason, UnroutableError
 from penstock.extensions.staging.plan import StagedTable, StagingPlan
+from penstock.extensions.staging.unjoined_table import UnjoinedTable
 from penstock.extensions.staging.waiting import Waiter, WaitingTable, shorten_name
 from penstock.records import (
     ADDED,
@@ -36,7 +37,6 @@ from penstock.sinks import (
     ROWS_AT_ONCE,
     DynamoDbClient,
     RowAddress,
-    UnjoinedTable,
     UpsertWriter,
     read_rows,
 )

@@ -8,9 +8,10 @@ from functools import partial
 from penstock.extensions.staging.configuration import load_plan
 from penstock.extensions.staging.join import Joiner
 from penstock.extensions.staging.plan import StagingPlan
+from penstock.extensions.staging.unjoined_table import UnjoinedTable
 from penstock.extensions.staging.waiting import WaitingTable
 from penstock.settings import Settings, parse_count, setting
-from penstock.sinks import DynamoDbClient, ObjectStore, UnjoinedTable
+from penstock.sinks import DynamoDbClient, ObjectStore
 
 RETRY_SECONDS = 300
 

@@ -18,10 +18,11 @@ from penstock.extensions.staging import (
     Role,
     StagedTable,
     StagingPlan,
+    UnjoinedTable,
     WaitingTable,
 )
 from penstock.records import FailedRecord, Mode, Record, RowShape, Source, make_deletion, make_row
-from penstock.sinks import ParkedRecords, UnjoinedTable, UpsertWriter
+from penstock.sinks import ParkedRecords, UpsertWriter
 from tests.stubs.dynamodb_tables import DynamoDbTables
 
 DELAY_SECONDS = 60

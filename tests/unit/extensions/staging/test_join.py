@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import Reason, SinkRefusedError
-from penstock.extensions.staging import JoinCounts, JoinEvent, StagingPlan, read_name, write_name
+from penstock.extensions.staging import JoinCounts, JoinEvent, StagingPlan
+from penstock.extensions.staging.join import read_name, write_name
 from penstock.records import KeyFormat
 from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall, Table
 from tests.unit.extensions.staging.joining import PLAN, World, open_tables
