@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -93,8 +94,24 @@ def build(target: Target, into: Path) -> list[str]:
         for name, path in jobs.items()
         if name.count("/") > 1 or name == "jobs/__init__.py"
     }
-    lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source))
+    about = describe_package(_ROOT / "pyproject.toml")
+    lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source | about))
     return [*lines, write_zip(into / "penstock-boto3.zip", boto3)]
+
+
+def describe_package(project: Path) -> dict[str, bytes]:
+    """Return the metadata of the package, by which Python finds its entry points, such as sinks."""
+    about = tomllib.loads(project.read_text())["project"]
+    folder = f"{about['name']}-{about['version']}.dist-info"
+    points = [
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in each.items()), ""])
+        for group, each in about["entry-points"].items()
+    ]
+    head = f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n"
+    return {
+        f"{folder}/METADATA": head.encode(),
+        f"{folder}/entry_points.txt": "\n".join(points).encode(),
+    }
 
 
 def list_files(folder: Path) -> dict[str, Path]:
@@ -111,17 +128,19 @@ def _ships(name: Path) -> bool:
     return name.parts[0] not in {"bin", ".lock"} and "__pycache__" not in name.parts
 
 
-def write_zip(path: Path, files: Mapping[str, Path]) -> str:
-    """Write a zip, unless the same one exists, and return a line with its size.
+def write_zip(path: Path, files: Mapping[str, Path | bytes]) -> str:
+    """Write a zip of files, unless the same one exists, and return a line with its size.
 
-    Nothing in it is compressed: the output of zlib depends on its version.
+    A file is a path, or its content. Nothing is compressed: the output of zlib depends on its
+    version.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.create_system, entry.external_attr = _UNIX, _MODE
-            archive.writestr(entry, files[name].read_bytes())
+            file = files[name]
+            archive.writestr(entry, file if isinstance(file, bytes) else file.read_bytes())
     made = buffer.getvalue()
     changed = not path.exists() or path.read_bytes() != made
     if changed:

@@ -27,8 +27,8 @@ from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere, write_days
 from bench.spark.world import mixed_topic, world_for
+from penstock.extensions.parquet.spark import ParquetSettings
 from penstock.spark.sinks.iceberg import LakeSettings
-from penstock.spark.sinks.parquet import ParquetSettings
 from penstock.spark.sinks.settings import SinkSettings
 
 _FEW, _NEXT_TO_NOTHING = 10_000, 40

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,12 @@ import boto3
 boto3.client("dynamodb")
 print(boto3.__file__)
 """
+_ENTRY_POINTS = """
+from importlib.metadata import entry_points, version
+groups = ("penstock.commands", "penstock.sinks")
+found = {group: {each.name: each.value for each in entry_points(group=group)} for group in groups}
+print(json.dumps([version("penstock"), found]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +187,15 @@ def test_a_job_imports_from_its_zips_alone(zips: Path, tmp_path: Path) -> None:
     said = _run(_JOB_IMPORTS, zips / "penstock-pyfiles.zip", tmp_path)
 
     assert said.split() == ["penstock-pyfiles.zip", f"{tmp_path}/boto3/__init__.py"]
+
+
+def test_a_job_finds_the_sinks_and_the_commands_of_extensions_in_its_zip(zips: Path) -> None:
+    said = _run(_ENTRY_POINTS, zips / "penstock-pyfiles.zip")
+
+    with (_ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    assert json.loads(said) == [project["version"], project["entry-points"]]
+    assert "parquet" in project["entry-points"]["penstock.sinks"]
 
 
 def test_boto3_runs_on_any_machine(zips: Path) -> None:

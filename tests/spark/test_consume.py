@@ -17,10 +17,10 @@ from penstock.errors import (
     RegistryUnavailableError,
     SinkUnavailableError,
 )
+from penstock.extensions.parquet.spark.sink import ParquetFiles
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.sinks.iceberg import Lake
-from penstock.spark.sinks.parquet import ParquetFiles
 from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading, persisted

@@ -13,10 +13,10 @@ from pyspark.sql.types import StructType
 from localcloud.tests.policy_documents import allow, make_role, trust
 from penstock.aws import AwsClient, Service
 from penstock.errors import Reason, SchemaConflictError
-from penstock.sinks import glue_table
-from penstock.spark.lake.catalog_columns import from_glue, grow_columns
+from penstock.extensions.parquet import glue_table
+from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
+from penstock.extensions.parquet.spark.sink import ParquetFiles, ReplayedFiles
 from penstock.spark.lake.conversion import EventTime
-from penstock.spark.sinks.parquet import ParquetFiles, ReplayedFiles
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.stubs.sessions import make_session
@@ -131,7 +131,7 @@ def test_nested_fields_that_a_sync_added_are_those_of_the_event(spark):
     columns = grow_columns("lake.t", [{"Name": "place", "Type": "struct<zipcode:int>"}], event)
 
     assert columns[0]["Type"] == "struct<zipcode:bigint>"
-    assert from_glue(columns[0]).dataType == event["place"].dataType
+    assert read_file_columns(columns[:1], event)["place"].dataType == event["place"].dataType
 
 
 def test_a_driver_that_ended_before_the_partitions_adds_them_when_it_starts_again(

@@ -6,7 +6,6 @@ from penstock.sinks.dead_letter import DeadLetter, make_error
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
-from penstock.sinks.glue_table import GlueTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
@@ -23,7 +22,6 @@ __all__ = [
     "ErrorTable",
     "FunctionLease",
     "FunctionLeaseSettings",
-    "GlueTable",
     "ObjectStore",
     "ParkedRecords",
     "RowAddress",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from penstock.tables.columns import (
     COORDINATES,
     EVENT_TIME,
-    PARTITION_KEYS,
     Array,
     Column,
     ColumnType,
@@ -24,7 +23,6 @@ from penstock.tables.glue_columns import (
     hold_event,
     name_fields,
     read_glue_column,
-    write_glue_column,
     write_glue_columns,
 )
 from penstock.tables.hive_types import lower_names, lower_type, parse_type
@@ -47,7 +45,6 @@ __all__ = [
     "LEAST_KEPT_HOURS",
     "MARKER_KEYS",
     "OWN_COLUMNS",
-    "PARTITION_KEYS",
     "TABLE",
     "Array",
     "BatchId",
@@ -77,6 +74,5 @@ __all__ = [
     "read_event",
     "read_glue_column",
     "refresh_record",
-    "write_glue_column",
     "write_glue_columns",
 ]

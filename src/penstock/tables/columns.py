@@ -28,8 +28,6 @@ COORDINATES: Final = {
     "_schema_id": "string",
     "_schema_version": "int",
 }
-# The partition keys of the job's tables of plain files, with their types.
-PARTITION_KEYS: Final = {"query": "string", "batch": "bigint", "part": "int", "day": "date"}
 # The type of a value that is always null.
 VOID: Final = "void"
 # How the columns of a union of several types begin; see penstock/tables/events.py.

@@ -7,7 +7,8 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 
 from penstock.schemas import check_schema
 from penstock.spark.lake import widening
-from penstock.tables import Column, Struct, cut_comment, merge_columns, write_glue_column
+from penstock.tables import Column, Struct, cut_comment, merge_columns
+from penstock.tables.glue_columns import write_glue_column
 
 _GLUE = 255
 _LONGEST = "_" + "X" * 219

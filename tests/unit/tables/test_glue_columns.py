@@ -13,8 +13,8 @@ from penstock.tables import (
     hold_event,
     name_fields,
     read_glue_column,
-    write_glue_column,
 )
+from penstock.tables.glue_columns import write_glue_column
 
 _NESTED = Struct((Column("X", "timestamp_ntz"), Column("timestamp_ntz", "int")))
 

@@ -1,1 +1,1 @@
-"""Write rows to Iceberg and Parquet: columns, markers, maintenance."""
+"""Write rows to Iceberg: columns, markers, maintenance."""

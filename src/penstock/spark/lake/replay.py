@@ -13,26 +13,10 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from penstock.tables import COORDINATES
-
 _PLACE: Final = ("_topic", "_kafka_partition", "_offset")
-_KEY: Final = (*_PLACE, "_kafka_timestamp")
-
-
-def read_places(spark: SparkSession, path: str) -> DataFrame:
-    """Return the places of the records in a folder of Parquet files, which may not exist."""
-    columns = ", ".join(f"{name} {COORDINATES[name]}" for name in _KEY)
-    reader = spark.read.schema(columns).option("recursiveFileLookup", "true")
-    try:
-        return reader.parquet(path)
-    except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
-            raise
-        return spark.createDataFrame([], columns)
 
 
 def drop_present(rows: DataFrame, table: DataFrame) -> DataFrame:

@@ -10,7 +10,6 @@ from penstock.errors import SettingsError
 from penstock.spark.sinks.base import KindSettings, SinkKind
 from penstock.spark.sinks.dynamodb import DYNAMODB
 from penstock.spark.sinks.iceberg import ICEBERG
-from penstock.spark.sinks.parquet import PARQUET
 
 _GROUP: Final = "penstock.sinks"
 
@@ -22,7 +21,7 @@ def load_kinds() -> dict[str, SinkKind]:
     Raises:
         SettingsError: an entry point is no `SinkKind`.
     """
-    kinds = {each.name: each for each in (DYNAMODB, ICEBERG, PARQUET)}
+    kinds = {each.name: each for each in (DYNAMODB, ICEBERG)}
     for point in entry_points(group=_GROUP):
         kind = point.load()
         if not isinstance(kind, SinkKind):

@@ -15,11 +15,11 @@ from penstock.extensions.drift import Limits, TableTarget, inspect_tables, sync_
 from penstock.extensions.drift._clients import Clients
 from penstock.extensions.drift._comparison import Footer, compare_footers
 from penstock.extensions.drift._footers import read_footer
+from penstock.extensions.parquet.glue_table import GlueTable
+from penstock.extensions.parquet.spark.columns import PARTITION_KEYS, grow_columns
 from penstock.schemas import merge_schemas
-from penstock.sinks import GlueTable
 from penstock.spark.columns import to_spark
-from penstock.spark.lake.catalog_columns import grow_columns
-from penstock.tables import PARTITION_KEYS, read_event
+from penstock.tables import read_event
 from penstock.tables.columns import Column, Struct
 from tests.fixtures.lakes import ACCOUNT, Lake, lake
 from tests.stubs.sessions import make_session

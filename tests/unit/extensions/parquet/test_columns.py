@@ -18,13 +18,9 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
+from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
 from penstock.spark.columns import field_of
-from penstock.spark.lake.catalog_columns import (
-    from_glue,
-    grow_columns,
-    read_file_columns,
-    to_glue,
-)
+from penstock.tables import read_glue_column
 
 _OWN = 7
 
@@ -49,7 +45,11 @@ def test_a_new_table_has_our_columns_first_and_names_in_lower_case() -> None:
         {"Name": "temp", "Type": "double", "Comment": "field Temp"},
         {"Name": "temp_2", "Type": "bigint", "Comment": "field temp"},
     ]
-    assert [from_glue(each).name for each in columns[_OWN:]] == ["deviceId", "Temp", "temp_2"]
+    assert [read_glue_column(each).name for each in columns[_OWN:]] == [
+        "deviceId",
+        "Temp",
+        "temp_2",
+    ]
 
 
 def test_the_same_event_changes_nothing() -> None:
@@ -108,7 +108,7 @@ def test_whole_numbers_of_older_files_cannot_become_doubles(old: DataType) -> No
 
 
 def test_a_type_that_glue_does_not_know_is_kept_beside() -> None:
-    column = to_glue(StructField("at", TimestampNTZType()))
+    (column,) = _grow([], at=TimestampNTZType())[_OWN:]
 
     assert column == {
         "Name": "at",
@@ -120,7 +120,8 @@ def test_a_type_that_glue_does_not_know_is_kept_beside() -> None:
 def test_a_type_that_somebody_changed_counts() -> None:
     changed = {"Name": "at", "Type": "string", "Parameters": {"penstock.type": "timestamp_ntz"}}
 
-    assert from_glue(changed).dataType == StringType()
+    (column, *_) = read_file_columns([changed], StructType())
+    assert column.dataType == StringType()
 
 
 def test_comments_of_others_on_a_column_stay() -> None:

@@ -15,7 +15,7 @@ from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
 from penstock.aws import AwsClient, Service
 from penstock.errors import SettingsError, SinkAccessDeniedError, SinkUnavailableError
-from penstock.sinks import GlueTable
+from penstock.extensions.parquet.glue_table import GlueTable
 from tests.stubs.sessions import make_session
 
 _KEYS = {"batch": "bigint", "day": "date"}

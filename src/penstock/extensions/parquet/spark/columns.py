@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructType
 
 from penstock import tables
 from penstock.errors import SchemaConflictError
-from penstock.spark.columns import compare_columns, read_columns, to_field, to_spark
+from penstock.spark.columns import compare_columns, read_columns, to_spark
 from penstock.tables import (
-    PARTITION_KEYS,
     Struct,
     name_fields,
     read_glue_column,
-    write_glue_column,
     write_glue_columns,
 )
 
-
-def to_glue(column: StructField) -> dict[str, Any]:
-    """Return a column as Glue's API has it."""
-    return write_glue_column(read_columns(StructType([column])).columns[0])
-
-
-def from_glue(column: Mapping[str, Any]) -> StructField:
-    """Return a column of Glue's API with the name that files have it by."""
-    return to_field(read_glue_column(column))
+# The partition keys of tables of plain files, with their types.
+PARTITION_KEYS: Final = {"query": "string", "batch": "bigint", "part": "int", "day": "date"}
 
 
 def hold_event(columns: StructType, event: StructType) -> StructType:

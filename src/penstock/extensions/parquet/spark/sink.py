@@ -16,22 +16,28 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, Self
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from penstock.consuming import ErrorSink
 from penstock.errors import Reason
+from penstock.extensions.parquet.glue_table import GlueTable
+from penstock.extensions.parquet.spark.columns import (
+    PARTITION_KEYS,
+    grow_columns,
+    hold_event,
+    read_file_columns,
+)
 from penstock.settings import setting
-from penstock.sinks import GlueTable
 from penstock.spark.failures import LoggedErrors
-from penstock.spark.lake.catalog_columns import grow_columns, hold_event, read_file_columns
 from penstock.spark.lake.conversion import EventTime, project_event, quote
 from penstock.spark.lake.inexact import file_inexact, write_exact
-from penstock.spark.lake.replay import drop_present, read_places
+from penstock.spark.lake.replay import drop_present
 from penstock.spark.rows import event_type
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.spark.state.files import StateFiles
-from penstock.tables import COORDINATES, EVENT_TIME, PARTITION_KEYS, BatchId
+from penstock.tables import COORDINATES, EVENT_TIME, BatchId
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,6 +46,7 @@ _EVENT_TIME: Final = EventTime()
 _COMPLETE: Final = "_SUCCESS"
 _DAY: Final = "day"
 _REPLAY: Final = "replay-"
+_KEY: Final = ("_topic", "_kafka_partition", "_offset", "_kafka_timestamp")  # of a record
 # Without it, a task sorts its rows by day. `EventTime` limits the days.
 _WRITERS: Final = ("spark.sql.maxConcurrentOutputFileWriters", "40")
 
@@ -222,8 +229,20 @@ class ReplayedFiles(Sink):
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the rows that are missing to a folder of their own."""
         self.files.settle_replays(self.spark)
-        missing = drop_present(rows, read_places(self.spark, self.files.path))
+        missing = drop_present(rows, _read_places(self.spark, self.files.path))
         return {} if missing.isEmpty() else self.files.replay(missing, part)
+
+
+def _read_places(spark: SparkSession, path: str) -> DataFrame:
+    """Return the places of the records in a folder of files, which may not exist."""
+    columns = ", ".join(f"{name} {COORDINATES[name]}" for name in _KEY)
+    reader = spark.read.schema(columns).option("recursiveFileLookup", "true")
+    try:
+        return reader.parquet(path)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return spark.createDataFrame([], columns)
 
 
 def _open(settings: ParquetSettings, context: SinkContext) -> ParquetFiles:
