@@ -24,8 +24,7 @@ from penstock.framing import ENCODING, GLOBAL_ID
 from penstock.kafka import Message
 from penstock.registry import Registries, SchemaRegistry, SchemaVersion
 from penstock.schemas import Schema, encode
-from penstock.spark import KnownVersions, select_columns
-from penstock.tables import BatchId
+from penstock.spark import BatchId, KnownVersions, select_columns
 
 _BINARY: Final = b"BINARY"
 _EDGES: Final = ("start", "end")

@@ -26,7 +26,7 @@ from jobs.sales.records import AMOUNT, load_regions
 from jobs.sales.reports import print_batches
 from jobs.sales.results import write_records
 from jobs.sales.settings import ProduceSettings, StreamSettings, SummarySettings
-from jobs.sales.streams import open_records, read_records, start_totals
+from jobs.sales.streams import start_totals
 from jobs.sales.summaries import (
     REGION,
     WINDOW,
@@ -38,9 +38,7 @@ from jobs.sales.summaries import (
 )
 from penstock.registry import ApicurioAdmin, SchemaRegistry, load_admin, load_registry
 from penstock.settings import Settings, nested, setting
-from penstock.spark import StatefulQuery
-from penstock.spark.settings.consume import ReadSettings
-from penstock.tables import BatchId
+from penstock.spark import BatchId, ReadSettings, StatefulQuery, open_stream, read_topics
 
 _SALE: Final = {"payment_id": "INT", "amount": AMOUNT.simpleString(), "country": "STRING"}
 
@@ -143,7 +141,7 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
             return start_totals(totals, stream.run, write, lines)
 
         query = StatefulQuery(
-            stream=open_records(spark, summary),
+            stream=open_stream(spark, summary.kafka, summary.read, may_stop=True),
             registries=sales.registries(registry),
             columns=_SALE,
             start=start,
@@ -162,6 +160,6 @@ def read_summary(spark: SparkSession, settings: ResultsAvroSettings) -> DataFram
     registry, summary = settings.registry.load(), settings.summary
     (topic,) = summary.read.topics
     schemas = TopicSchemas.load(registry, topic)
-    records = read_records(spark, summary)
+    records = read_topics(spark, summary.kafka, summary.read)
     totals = decode_totals(records, schemas, schemas.registries(registry))
     return latest_rows(totals, REGION, WINDOW)

@@ -15,7 +15,7 @@ from jobs.sales.reports import SalesLines
 from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
 from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
 from penstock.settings import Settings, nested, parse_count, setting
-from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark import Checkpoint
 
 # The names that positions have in tables of the consuming job.
 _POSITION: Final = dict(

@@ -57,7 +57,7 @@ with explain_missing_packages():
     )
     from jobs.sales.records import load_regions, load_sales, read_sales
     from jobs.sales.reports import print_batches
-    from jobs.sales.results import print_table, read_history, read_results, write_file, write_text
+    from jobs.sales.results import print_table, read_history, read_results, write_file
     from jobs.sales.settings import (
         FileSettings,
         Key,
@@ -67,7 +67,7 @@ with explain_missing_packages():
         TimeSettings,
         add_parameters,
     )
-    from jobs.sales.streams import choose_write, open_records, read_records, start_totals
+    from jobs.sales.streams import choose_write, start_totals
     from jobs.sales.summaries import (
         WINDOW,
         join_regions,
@@ -78,7 +78,7 @@ with explain_missing_packages():
     from penstock.errors import SettingsError
     from penstock.kafka import TopicIds
     from penstock.settings import Settings
-    from penstock.spark import await_end, read_job
+    from penstock.spark import await_end, open_stream, read_job, read_topics, write_text
 
 _Kind = TypeVar("_Kind", bound=Settings)
 
@@ -107,7 +107,8 @@ def summarize(argv: Sequence[str]) -> None:
     """Print the totals of a topic, and write all of them to the bucket as one CSV file."""
     spark, settings = _start(SummarySettings, argv)
     watch = Observation("sales")
-    _write_summary(_find_sales(read_records(spark, settings), settings, watch), settings, watch)
+    records = read_topics(spark, settings.kafka, settings.read)
+    _write_summary(_find_sales(records, settings, watch), settings, watch)
 
 
 def totals(argv: Sequence[str]) -> None:
@@ -123,7 +124,7 @@ def windows(argv: Sequence[str]) -> None:
 def results(argv: Sequence[str]) -> None:
     """Print the newest results in a topic."""
     spark, settings = _start(SummarySettings, argv)
-    newest = read_results(read_records(spark, settings)).persist()
+    newest = read_results(read_topics(spark, settings.kafka, settings.read)).persist()
     has_windows = newest.filter(f"{WINDOW}.start IS NOT NULL").limit(1).count()
     print_table(newest if has_windows else newest.drop(WINDOW), settings.by, settings.rows)
     newest.unpersist()
@@ -132,7 +133,7 @@ def results(argv: Sequence[str]) -> None:
 def draw(argv: Sequence[str]) -> None:
     """Draw the results in topics as SVG files in the bucket."""
     spark, settings = _start(SummarySettings, argv)
-    history = read_history(read_records(spark, settings))
+    history = read_history(read_topics(spark, settings.kafka, settings.read))
     pictures = draw_results((row.name, row.sales, row.start, row.read) for row in history.collect())
     for name, text in pictures.items():
         write_text(spark, settings.files.locate(name, "spark_output"), text)
@@ -250,7 +251,8 @@ def _follow(
     summary = settings.summary
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
-    sales = _find_sales(open_records(spark, summary), summary)
+    records = open_stream(spark, summary.kafka, summary.read, may_stop=True)
+    sales = _find_sales(records, summary)
     totals = total(sales, summary.by, settings.times)
     with print_batches(spark) as lines:
         query = start_totals(totals, settings.run, choose_write(settings), lines)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from pyspark.sql import SparkSession
 
-from penstock.spark.query.lines import BatchLines
+from penstock.spark import BatchLines
 
 SalesLines: TypeAlias = BatchLines[Mapping[str, Any]]
 

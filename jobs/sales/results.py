@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.sales.generated import write_csv
 from jobs.sales.records import POSITION
 from jobs.sales.summaries import COUNTRY, REGION, WINDOW, format_totals, latest_rows, rank_totals
 from penstock.kafka import KafkaSettings, java_options
-from penstock.spark.state.files import StateFiles
-from penstock.tables import BatchId
+from penstock.spark import BatchId, write_text
 
 _RESULT: Final = "id string, country string, region string, sales string, orders bigint, "
 _SCHEMA: Final = f"{_RESULT} start string, end string"
@@ -37,14 +36,6 @@ def write_file(totals: DataFrame, key: str, url: str) -> None:
     """Write all totals as one `|` CSV file with a header, in place of an earlier one."""
     shown = format_totals(rank_totals(totals, key), key)
     write_text(totals.sparkSession, url, write_csv(shown.columns, shown.collect()))
-
-
-def write_text(spark: SparkSession, url: str, text: str) -> None:
-    """Write a file on any file system that Spark knows, in place of an earlier one."""
-    folder, _, name = url.rpartition("/")
-    files = StateFiles(spark, folder)
-    files.delete(name)
-    files.write(name, text)
 
 
 def make_records(totals: DataFrame, key: str, batch: BatchId) -> DataFrame:

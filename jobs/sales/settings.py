@@ -34,7 +34,7 @@ from penstock.settings import (
     parse_moment,
     setting,
 )
-from penstock.spark.settings.consume import ReadSettings, parse_trigger, when
+from penstock.spark import ReadSettings, parse_trigger, trigger_options
 
 _NAMES: Final = {
     "kafka_servers": "bootstrap_servers",
@@ -158,7 +158,7 @@ class RunSettings(Settings):
 
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
-        return when(self.trigger)
+        return trigger_options(self.trigger)
 
 
 @dataclass(frozen=True, slots=True)

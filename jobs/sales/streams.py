@@ -9,37 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.sales.lake import merge_totals
 from jobs.sales.reports import SalesLines
 from jobs.sales.results import make_records, print_table, write_records
-from jobs.sales.settings import RunSettings, StreamSettings, SummarySettings
-from penstock.spark.query.source import source_options
-from penstock.spark.settings.consume import LostOffsets
-from penstock.spark.state.checkpoint import Checkpoint
-from penstock.tables import BatchId
+from jobs.sales.settings import RunSettings, StreamSettings
+from penstock.spark import BatchId, Checkpoint
 
 # Spark's default, which nobody chose: 200 tasks for the state of a hundred countries.
 _DEFAULT_PARTITIONS: Final = "200"
 _PARTITIONS: Final = "4"
 
 Write = Callable[[DataFrame, BatchId], None]
-
-
-def open_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
-    """Open the stream of a job's topics; nothing is read yet."""
-    options = source_options(settings.kafka, settings.read)
-    stops = settings.read.on_lost_offsets is LostOffsets.STOP
-    options |= {"failOnDataLoss": str(stops).lower()}
-    return spark.readStream.format("kafka").options(**options).load()
-
-
-def read_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
-    """Return the records that a job's topics hold now."""
-    options = source_options(settings.kafka, settings.read)
-    return spark.read.format("kafka").options(**options).load()
 
 
 def start_totals(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,7 +13,7 @@ from penstock.errors import SettingsError
 from penstock.kafka import Security
 from penstock.records import Mode, RowShape, Tombstone
 from penstock.spark import ConsumeSettings
-from penstock.spark.query.source import source_options
+from penstock.spark.query.source import open_stream, source_options
 from penstock.spark.settings.consume import (
     LostOffsets,
     Starting,
@@ -303,6 +304,22 @@ def test_the_source() -> None:
         "includeHeaders": "true",
         "failOnDataLoss": "false",
     }
+
+
+@pytest.mark.parametrize(
+    ("policy", "may_stop", "expected"),
+    [("stop", True, "true"), ("go-on", True, "false"), ("stop", False, "false")],
+)
+def test_spark_itself_stops_a_query_of_ones_own_that_lost_records(
+    policy: str, may_stop: bool, expected: str
+) -> None:
+    settings = _read(_NEEDED | _OPEN | {"--on-lost-offsets": policy})
+    spark = Mock()
+
+    open_stream(spark, settings.kafka, settings.read, may_stop=may_stop)
+
+    options = spark.readStream.format.return_value.options.call_args.kwargs
+    assert options["failOnDataLoss"] == expected
 
 
 def test_a_source_begins_at_offsets() -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.kafka import KafkaSettings, java_options, open_consumer
-from penstock.spark.settings.consume import ReadSettings, StartingOffsets
+from penstock.spark.settings.consume import LostOffsets, ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
 
 # After each poll Spark asks the broker for the first and the last offset. With Kafka's 500 records,
@@ -23,8 +23,17 @@ from penstock.spark.state.losses import OffsetRange
 FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.ms": "10"}
 
 
-def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
-    """Open the stream; nothing is read yet.
+def open_stream(
+    spark: SparkSession, kafka: KafkaSettings, read: ReadSettings, *, may_stop: bool = False
+) -> DataFrame:
+    """Open the stream of topics; nothing is read yet.
+
+    Args:
+        spark: the session.
+        kafka: the brokers.
+        read: the topics.
+        may_stop: whether Spark stops a query that lost records, as the settings say. The batches of
+            Penstock do that themselves, and name what is lost.
 
     Raises:
         SettingsError: it is to begin at the offset of a partition that does not exist.
@@ -33,7 +42,15 @@ def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -
     if isinstance(read.starting, StartingOffsets):
         starting = read.starting.complete(find_partitions(kafka, read))
         read = replace(read, starting=starting)
-    return spark.readStream.format("kafka").options(**source_options(kafka, read)).load()
+    options = source_options(kafka, read)
+    if may_stop and read.on_lost_offsets is LostOffsets.STOP:
+        options["failOnDataLoss"] = "true"
+    return spark.readStream.format("kafka").options(**options).load()
+
+
+def read_topics(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
+    """Return the records that topics hold now."""
+    return spark.read.format("kafka").options(**source_options(kafka, read)).load()
 
 
 def find_partitions(kafka: KafkaSettings, read: ReadSettings) -> dict[str, set[int]]:

@@ -209,10 +209,10 @@ class StreamSettings(Settings):
 
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
-        return when(self.trigger)
+        return trigger_options(self.trigger)
 
 
-def when(trigger: str) -> dict[str, Any]:
+def trigger_options(trigger: str) -> dict[str, Any]:
     """Return the arguments of Spark's `trigger`."""
     return {"availableNow": True} if trigger == _AVAILABLE_NOW else {"processingTime": trigger}
 

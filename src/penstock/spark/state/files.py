@@ -137,6 +137,14 @@ class StateFiles:
         return self._new_path(self._folder, name)
 
 
+def write_text(spark: SparkSession, url: str, text: str) -> None:
+    """Write a file on any file system that Spark knows, in place of an earlier one."""
+    folder, _, name = url.rpartition("/")
+    files = StateFiles(spark, folder)
+    files.delete(name)
+    files.write(name, text)
+
+
 def _fill(stream: Any, text: str) -> None:
     try:
         stream.write(bytearray(text.encode()))
