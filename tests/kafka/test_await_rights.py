@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
-from penstock.kafka import Security, Topic, apply_topics, await_rights, open_admin, probe
+from penstock.kafka import Security, Topic, apply_topics, await_rights, probe
+from penstock.kafka.topics import open_admin
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka

@@ -8,14 +8,8 @@ import pytest
 
 from penstock.errors import TopicForbiddenError
 from penstock.kafka import Security, Topic, apply_topics
-from penstock.producing import (
-    Outcome,
-    Produced,
-    ProducerSettings,
-    Refusal,
-    Stamper,
-    build_event_producer,
-)
+from penstock.producing import Outcome, Produced, ProducerSettings, Refusal, Stamper
+from penstock.producing.producer import build_event_producer
 from penstock.records import READING
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 

@@ -12,7 +12,8 @@ from functools import partial
 import pytest
 
 from penstock.errors import BrokerLoginError, DeliveryError
-from penstock.kafka import Message, Security, open_admin, open_consumer, open_producer
+from penstock.kafka import Message, Security, open_consumer, open_producer
+from penstock.kafka.topics import open_admin
 from tests.fixtures.brokers import (
     PRODUCER,
     Brokers,

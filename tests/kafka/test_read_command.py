@@ -12,15 +12,10 @@ from kafka import KafkaProducer
 
 from penstock.cli import main
 from penstock.framing import SchemaKey, encode_glue_frame
-from penstock.kafka import (
-    FoundOffsets,
-    KafkaSettings,
-    Security,
-    client_options,
-    look_up_offsets,
-    read_ends,
-)
-from penstock.registry import MemoryRegistry, Registries
+from penstock.kafka import FoundOffsets, KafkaSettings, Security, look_up_offsets, read_ends
+from penstock.kafka.login import client_options
+from penstock.registry import Registries
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import encode
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 from tests.fixtures.commands import read_json

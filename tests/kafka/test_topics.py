@@ -9,7 +9,8 @@ from contextlib import closing
 import pytest
 
 from penstock.errors import BrokerError, TopicForbiddenError
-from penstock.kafka import Security, Topic, ensure_topic, open_admin, open_producer
+from penstock.kafka import Security, Topic, ensure_topic, open_producer
+from penstock.kafka.topics import open_admin
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka

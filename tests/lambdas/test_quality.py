@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError
-from penstock.extensions.quality import QualitySettings, StoredReport, TopicSettings, save_report
+from penstock.extensions.quality import QualitySettings, StoredReport, TopicSettings
+from penstock.extensions.quality.store import save_report
 from tests.stubs.leases import HeldByAnother
 from tests.unit.extensions.quality.test_page import REPORT
 

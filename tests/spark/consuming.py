@@ -10,7 +10,8 @@ from itertools import zip_longest
 from kafka import KafkaProducer, TopicPartition
 
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
+from penstock.registry import CachedRegistry, Registries, RegistrySettings
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings

@@ -18,7 +18,8 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.framing import FrameKind, SchemaKey, encode_frame
 from penstock.records import KeyFormat, Mode, Record, RowShape, Source, make_row
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
+from penstock.registry import CachedRegistry, Registries, RegistrySettings
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import compile_event_decoder, encode
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query.parts import BatchContext

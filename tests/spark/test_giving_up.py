@@ -7,7 +7,8 @@ from base64 import b64decode
 
 from penstock.consuming import KnownSchemas
 from penstock.framing import Framing
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries
+from penstock.registry import CachedRegistry, Registries
+from penstock.registry.memory import MemoryRegistry
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
 from penstock.spark.state.schema_ledger import Ledger

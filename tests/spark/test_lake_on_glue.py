@@ -11,7 +11,8 @@ from botocore.session import Session
 from pyiceberg.catalog import load_catalog
 
 from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
-from penstock.extensions.quality import Athena, QualitySettings, TableCheck
+from penstock.extensions.quality import Athena, QualitySettings
+from penstock.extensions.quality.check import TableCheck
 from penstock.framing import encode_glue_frame
 from penstock.schemas import merge_schemas
 from penstock.spark.columns import read_columns, to_spark

@@ -13,7 +13,8 @@ import pytest
 from penstock.consuming import Consumer, RecordReader, SchemaReaders
 from penstock.errors import Failure, Reason
 from penstock.records import FailedRecord, Projection, Record, Row, RowShape, Source
-from penstock.registry import MemoryRegistry, Registries
+from penstock.registry import Registries
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
 from penstock.sinks import (
     DynamoDbClient,

@@ -11,10 +11,12 @@ import pytest
 from botocore.session import Session
 
 from penstock.errors import OperationError
-from penstock.extensions.quality import Athena, Limits, QualitySettings, TableCheck
+from penstock.extensions.quality import Athena, Limits, QualitySettings
+from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
-from penstock.registry import MemoryRegistry, Registries
+from penstock.registry import Registries
+from penstock.registry.memory import MemoryRegistry
 
 _ROOT = Path(__file__).parents[3]
 _NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)

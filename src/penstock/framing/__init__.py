@@ -10,10 +10,9 @@ from penstock.framing.decode import (
     Framing,
     decode_frame,
     encode_frame,
-    read_schema_key,
 )
 from penstock.framing.frame import Compression, CompressionRule, Frame
-from penstock.framing.glue import decode_glue_frame, encode_glue_frame
+from penstock.framing.glue import encode_glue_frame
 from penstock.framing.key import FrameKind, SchemaKey
 
 __all__ = [
@@ -28,8 +27,6 @@ __all__ = [
     "Framing",
     "SchemaKey",
     "decode_frame",
-    "decode_glue_frame",
     "encode_frame",
     "encode_glue_frame",
-    "read_schema_key",
 ]

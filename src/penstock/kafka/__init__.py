@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
-from penstock.kafka.login import client_options, java_options
+from penstock.kafka.login import java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import await_rights, check_access
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_ids import TopicIds
-from penstock.kafka.topics import Topic, apply_topics, drop_topic, ensure_topic, open_admin
+from penstock.kafka.topics import Topic, apply_topics, drop_topic, ensure_topic
 
 __all__ = [
     "AccessChange",
@@ -30,13 +30,11 @@ __all__ = [
     "apply_topics",
     "await_rights",
     "check_access",
-    "client_options",
     "drop_access",
     "drop_topic",
     "ensure_topic",
     "java_options",
     "look_up_offsets",
-    "open_admin",
     "open_consumer",
     "open_producer",
     "read_ends",

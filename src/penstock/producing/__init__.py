@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from penstock.producing.intake import Intake, Invocation, Taken, build_intake
-from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
+from penstock.producing.producer import EventProducer, Outcome, Produced
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
-from penstock.producing.requests import MAX_EVENTS, Form, Request, read_request
+from penstock.producing.requests import Form, Request
 from penstock.producing.settings import IntakeSettings, ProducerSettings
 from penstock.producing.stamper import StampedEvent, Stamper
 
 __all__ = [
-    "MAX_EVENTS",
     "EventProducer",
     "Form",
     "Intake",
@@ -27,8 +26,6 @@ __all__ = [
     "StampedEvent",
     "Stamper",
     "Taken",
-    "build_event_producer",
     "build_intake",
     "judge",
-    "read_request",
 ]

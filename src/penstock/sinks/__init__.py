@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.sinks.dead_letter import DeadLetter, make_error
+from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
@@ -31,7 +31,6 @@ __all__ = [
     "TableWriter",
     "UpsertWriter",
     "WhichRows",
-    "make_error",
     "open_table",
     "query_rows",
     "read_rows",

@@ -13,7 +13,8 @@ from penstock.framing import FrameKind, SchemaKey, encode_frame
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal, Stamper
 from penstock.records import KeyFormat, Mode, Record, RowShape, Source, Tombstone
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries
+from penstock.registry import CachedRegistry, Registries
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Policy, encode
 from tests.stubs.consuming import FakeErrors, FakeTable
 from tests.stubs.topic import FakeTopic

@@ -17,8 +17,8 @@ from penstock.framing import (
     SchemaKey,
     decode_frame,
     encode_frame,
-    read_schema_key,
 )
+from penstock.framing.decode import read_schema_key
 
 _VALUE = bytes.fromhex("00" + "000000000000000f") + b"payload"
 _KEY = SchemaKey(FrameKind.APICURIO, _VALUE[1:9])

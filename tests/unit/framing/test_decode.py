@@ -17,8 +17,8 @@ from penstock.framing import (
     SchemaKey,
     decode_frame,
     encode_frame,
-    read_schema_key,
 )
+from penstock.framing.decode import read_schema_key
 
 
 def test_a_tombstone_has_no_frame() -> None:

@@ -19,11 +19,11 @@ from penstock.framing import (
     FrameKind,
     SchemaKey,
     decode_frame,
-    decode_glue_frame,
     encode_frame,
     encode_glue_frame,
-    read_schema_key,
 )
+from penstock.framing.decode import read_schema_key
+from penstock.framing.glue import decode_glue_frame
 from penstock.schemas import compile_decoder, compile_encoder
 
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"

@@ -19,7 +19,8 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from moto import mock_aws
 
 from penstock.errors import BrokerLoginError, BrokerUnavailableError, PenstockError
-from penstock.kafka import KafkaSettings, Security, client_options
+from penstock.kafka import KafkaSettings, Security
+from penstock.kafka.login import client_options
 
 _REGION = "eu-central-1"
 _ROLE = "arn:aws:iam::123456789012:role/reader"

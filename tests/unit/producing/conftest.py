@@ -10,7 +10,8 @@ import pytest
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Outcome, Produced, ProducerSettings, Refusal, Stamper
 from penstock.records import READING
-from penstock.registry import CachedRegistry, MemoryRegistry
+from penstock.registry import CachedRegistry
+from penstock.registry.memory import MemoryRegistry
 from tests.stubs.topic import FakeTopic
 
 Build = Callable[..., EventProducer]

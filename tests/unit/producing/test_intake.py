@@ -18,7 +18,6 @@ from penstock.errors import (
     UndeliveredEventError,
 )
 from penstock.producing import (
-    MAX_EVENTS,
     EventProducer,
     Intake,
     IntakeSettings,
@@ -32,6 +31,7 @@ from penstock.producing import (
 from penstock.producing import intake as intake_module
 from penstock.producing import producer as producer_module
 from penstock.producing._deadline import run_within
+from penstock.producing.requests import MAX_EVENTS
 from penstock.records import READING
 from penstock.registry import CachedRegistry
 from tests.stubs.topic import FakeTopic

@@ -11,7 +11,8 @@ import pytest
 from penstock.errors import SettingsError, TopicForbiddenError
 from penstock.framing import Compression, decode_frame
 from penstock.kafka import Topic
-from penstock.producing import EventProducer, IntakeSettings, ProducerSettings, build_event_producer
+from penstock.producing import EventProducer, IntakeSettings, ProducerSettings
+from penstock.producing.producer import build_event_producer
 from penstock.records import READING, base_fields
 from penstock.registry import CachedRegistry
 from penstock.schemas import Policy, Schema, VersionSet, infer_schema, merge_schemas

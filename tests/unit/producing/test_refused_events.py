@@ -8,7 +8,8 @@ import pytest
 
 from penstock.errors import RecordTooLargeError
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal
-from penstock.registry import CachedRegistry, MemoryRegistry
+from penstock.registry import CachedRegistry
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, canonical_form
 from tests.stubs.readings import BASE_FIELDS
 from tests.stubs.registries import CountedRegistry

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import EventLimitError
-from penstock.producing import MAX_EVENTS, Form, read_request
-from penstock.producing.requests import split_request
+from penstock.producing import Form
+from penstock.producing.requests import MAX_EVENTS, read_request, split_request
 
 
 def _api(body: Any, **more: Any) -> dict[str, Any]:

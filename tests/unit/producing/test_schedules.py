@@ -15,13 +15,8 @@ import pytest
 from penstock.errors import RegistryUnavailableError
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Outcome, Produced, ProducerSettings, Refusal
-from penstock.registry import (
-    CachedRegistry,
-    ComparedWith,
-    MemoryRegistry,
-    SchemaStore,
-    VersionStatus,
-)
+from penstock.registry import CachedRegistry, ComparedWith, SchemaStore, VersionStatus
+from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, Policy
 from tests.stubs.registries import FakeTime
 from tests.stubs.topic import FakeTopic

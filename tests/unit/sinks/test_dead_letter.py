@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.records import FailedRecord, Record, Source
-from penstock.sinks import make_error
+from penstock.sinks.dead_letter import make_error
 
 _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
 _SOURCE = Source("sensor", 3, 41)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,8 @@ import pytest
 _ROOT = Path(__file__).parents[3]
 _SOURCE = _ROOT / "src"
 _USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench")
-# For a user's own programs: it checks the configuration of a staging job.
-_FOR_USERS = {"find_problems"}
+_PAGES = ("README.md", "docs")
+_SHOWN = re.compile(r"^ *from (penstock\.[\w.]+) import ([\w, ]+)", re.MULTILINE)
 _PACKAGES = sorted(
     ".".join(path.parent.relative_to(_SOURCE).parts)
     for pattern in (
@@ -71,13 +72,22 @@ def _imports(*folders: str) -> Iterator[tuple[Path, str, str]]:
 
 @cache
 def _imported_elsewhere() -> dict[str, set[str]]:
-    """The names that other code imports from each package, or from one of its modules."""
+    """The names that other code, or code in a document, imports from each package."""
     names: dict[str, set[str]] = {}
-    for path, module, name in _imports("src", *_USERS, "localcloud", "tests"):
+    for path, module, name in [*_imports("src", *_USERS, "localcloud"), *_shown()]:
         package = _package_of(module)
-        if _SOURCE.joinpath(*package.split(".")) not in path.parents:
+        is_test = path.is_relative_to(_ROOT / "localcloud/tests")
+        if not is_test and _SOURCE.joinpath(*package.split(".")) not in path.parents:
             names.setdefault(package, set()).add(name)
     return names
+
+
+def _shown() -> Iterator[tuple[Path, str, str]]:
+    """Each such import in the documents."""
+    for page in (path for each in _PAGES for path in (_ROOT / each, *(_ROOT / each).rglob("*.md"))):
+        if page.is_file():
+            for module, names in _SHOWN.findall(page.read_text()):
+                yield from ((page, module, name.strip()) for name in names.split(","))
 
 
 def _package_of(module: str) -> str:
@@ -96,8 +106,8 @@ def test_every_export_has_a_user_or_is_a_type_of_one(package: str) -> None:
 
     assert len(exported) == len(set(exported))
     assert set(exported) <= set().union(*map(_public_names, modules))
-    used = _imported_elsewhere()[package].union(*map(_types, texts.values()))
-    assert set(exported) - used - _FOR_USERS == set()
+    used = _imported_elsewhere().get(package, set()).union(*map(_types, texts.values()))
+    assert set(exported) - used == set()
 
 
 def test_rooms_are_imported_by_their_packages() -> None:
@@ -118,6 +128,26 @@ def test_every_export_of_spark_has_a_user() -> None:
 
     assert len(exported) == len(set(exported))
     assert set(exported) == used
+
+
+@pytest.mark.parametrize("folder", ["jobs/sales", "examples"])
+def test_programs_of_users_import_the_public_api_alone(folder: str) -> None:
+    page = (_ROOT / "docs/extending.md").read_text()
+    public = set(re.findall(r"^\| `(penstock\.\w+)` \|", page, re.MULTILINE))
+
+    imports = list(_imports(folder))
+    assert imports
+    assert [each for each in imports if each[1] not in public] == []
+    assert [each for each in imports if each[2] not in _exports(each[1])] == []
+    assert not any("import penstock" in path.read_text() for path in (_ROOT / folder).rglob("*.py"))
+
+
+def _exports(module: str) -> set[str]:
+    """The names that a package exports, or that a module defines and does not hide."""
+    loaded = importlib.import_module(module)
+    return set(getattr(loaded, "__all__", ())) or _public_names(
+        Path(str(loaded.__file__)).read_text()
+    )
 
 
 def test_hidden_names_do_not_count() -> None:

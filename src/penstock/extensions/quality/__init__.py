@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from penstock.extensions.quality.athena import Answer, Athena, Row
-from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.operation import StoredReport, TopicSettings, check_quality
-from penstock.extensions.quality.page import write_page
 from penstock.extensions.quality.report import (
     Bucket,
     ColumnNulls,
@@ -18,13 +16,7 @@ from penstock.extensions.quality.report import (
     RuleState,
     Version,
 )
-from penstock.extensions.quality.settings import (
-    Limits,
-    QualitySettings,
-    ScheduleSettings,
-    Since,
-)
-from penstock.extensions.quality.store import save_report
+from penstock.extensions.quality.settings import Limits, QualitySettings, ScheduleSettings, Since
 from penstock.extensions.quality.topics import TopicReader
 
 __all__ = [
@@ -45,11 +37,8 @@ __all__ = [
     "ScheduleSettings",
     "Since",
     "StoredReport",
-    "TableCheck",
     "TopicReader",
     "TopicSettings",
     "Version",
     "check_quality",
-    "save_report",
-    "write_page",
 ]

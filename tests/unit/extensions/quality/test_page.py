@@ -23,9 +23,9 @@ from penstock.extensions.quality import (
     RuleResult,
     RuleState,
     Version,
-    save_report,
-    write_page,
 )
+from penstock.extensions.quality.page import write_page
+from penstock.extensions.quality.store import save_report
 
 REPORT = Report(
     table="lake.readings",
