@@ -142,6 +142,12 @@ def test_programs_of_users_import_the_public_api_alone(folder: str) -> None:
     assert not any("import penstock" in path.read_text() for path in (_ROOT / folder).rglob("*.py"))
 
 
+def test_the_package_does_not_know_the_sales_jobs() -> None:
+    texts = {path.name: path.read_text().lower() for path in _SOURCE.rglob("*.py")}
+
+    assert [name for name, text in texts.items() if re.search(r"\bsales\b", text)] == []
+
+
 def _exports(module: str) -> set[str]:
     """The names that a package exports, or that a module defines and does not hide."""
     loaded = importlib.import_module(module)
