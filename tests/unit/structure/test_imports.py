@@ -32,14 +32,13 @@ MAY_IMPORT = {
     "registry": _EDGES,
     "kafka": _EDGES,
     "sinks": _EDGES,
-    "tables": _VALUES | {"attempts", "aws", "credentials", "progress"},
+    "tables": _BOTTOM | {"schemas"},
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing", "tables"},
+    "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
     "cli": {"errors", "settings", "registry", "sinks", "operations"},
-    "extensions": _EDGES
-    | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
+    "extensions": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
@@ -48,14 +47,12 @@ _WINGS_MAY_IMPORT = {
     "settings": set(),
     "filter_counts": set(),
     "decoding": {"rows", "columns"},
-    "state": {"rows", "settings"},
+    "state": {"settings"},
     "failures": {"rows", "filter_counts"},
-    "lake": {"rows", "columns", "state", "failures"},
-    "sinks": {"rows", "columns", "state", "failures", "lake"},
-    "query": {
-        *("rows", "settings", "decoding", "lake", "sinks", "state", "filter_counts", "failures"),
-    },
-    "session": {"decoding", "lake", "settings", "query"},
+    "lake": {"rows", "columns", "failures"},
+    "sinks": {"rows", "columns", "failures", "lake"},
+    "query": {"rows", "settings", "decoding", "sinks", "state", "filter_counts", "failures"},
+    "session": {"decoding", "lake", "settings"},
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {
@@ -72,7 +69,6 @@ _KEPT_TO = {
         "producing",
         "extensions",
         "operations",
-        "tables",
     },
     "pyarrow": {"extensions"},
     "pyiceberg": {"extensions"},
