@@ -19,11 +19,15 @@ def load_kinds() -> dict[str, SinkKind]:
     """Return all kinds of sinks by name: those of Penstock, and installed ones.
 
     Raises:
-        SettingsError: an entry point is no `SinkKind`.
+        SettingsError: an entry point cannot be loaded, or is no `SinkKind`.
     """
     kinds = {each.name: each for each in (DYNAMODB, ICEBERG)}
     for point in entry_points(group=_GROUP):
-        kind = point.load()
+        try:
+            kind = point.load()
+        except (AttributeError, ImportError) as error:
+            problem = f"{_GROUP}: {point.name} ({point.value}) cannot be loaded: {error}"
+            raise SettingsError([problem]) from error
         if not isinstance(kind, SinkKind):
             raise SettingsError(
                 [f"{_GROUP}: {point.name} is {type(kind).__name__}, expected a SinkKind"]
