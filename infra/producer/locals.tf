@@ -100,6 +100,7 @@ locals {
             # The names of attributes are the table's; the settings want some that are no fields of the keys.
             PENSTOCK_KEY_NAME       = try(length(producer.key) > 1 ? join("_", producer.key) : null, null)
             PENSTOCK_MODE           = producer.mode == "append" ? null : producer.mode
+            PENSTOCK_NUMBERS        = producer.numbers == "double" ? null : producer.numbers
             PENSTOCK_ORDER          = try(join(",", producer.order), null)
             PENSTOCK_SORT           = try(join(",", producer.sort), null)
             PENSTOCK_SORT_NAME      = producer.mode == "append" ? null : try("${join("_", producer.sort)}_sort", "none")

@@ -183,6 +183,7 @@ variable "producers" {
     key           = optional(list(string)) # fields; deviceId unless given
     memory_mib    = optional(number)
     mode          = optional(string, "append") # append or upsert, as the table
+    numbers       = optional(string, "double") # double or decimal, in new fields
     order         = optional(list(string))     # fields that order the versions of a row
     policy        = optional(string, "exact")  # exact, grow or fixed
     registry = optional(object({               # Glue unless given
@@ -236,6 +237,10 @@ variable "producers" {
   validation {
     condition     = alltrue([for producer in values(var.producers) : producer.registry == null ? true : can(regex(local.registry_url, producer.registry.url))])
     error_message = "The producers ${join(", ", [for name, producer in var.producers : name if producer.registry != null && !can(regex(local.registry_url, try(producer.registry.url, "")))])} have a registry with an unusable url; write confluent+https://HOST:PORT/PATH or apicurio+https://HOST:PORT (+http without TLS), a user as USER@HOST and no password; options are naming, topic, group and allow."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : contains(["double", "decimal"], producer.numbers)])
+    error_message = "The numbers are ${jsonencode({ for name, producer in var.producers : name => producer.numbers })}; choose double or decimal."
   }
   validation {
     condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow", "fixed"], producer.policy)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +21,7 @@ from penstock.cli.values import (
     show_moment,
 )
 from penstock.operations import ReadRecord, ReadSettings, read_records
+from penstock.schemas import write_value
 from penstock.settings import parse_moment
 
 _START = "beginning, end, an offset, or a time such as 2026-11-22T08:00:00+00:00"
@@ -84,7 +84,7 @@ def _show(found: ReadRecord) -> str:
     record = found.record
     words = [str(record.source), show_moment(record.timestamp_ms)]
     if found.key is not None:
-        words.append(f"key={json.dumps(describe_value(found.key), ensure_ascii=False)}")
+        words.append(f"key={write_value(describe_value(found.key), ensure_ascii=False)}")
     elif record.key is not None:
         words.append(f"key={show_bytes(record.key)}")
     words += [f"{name}={show_bytes(value)}" for name, value in record.headers]
@@ -97,7 +97,7 @@ def _show(found: ReadRecord) -> str:
     elif found.failure:
         words.append(show_bytes(record.value))
     else:
-        words.append(json.dumps(describe_value(found.event), ensure_ascii=False))
+        words.append(write_value(describe_value(found.event), ensure_ascii=False))
     return "  ".join(words)
 
 

@@ -7,13 +7,14 @@ interrupted would leave half of a single document.
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
+
+from penstock.schemas import write_value
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -74,7 +75,7 @@ def describe_value(value: Any) -> Any:
 
 def format_json(value: Any) -> str:
     """Return what `--output json` prints for a value: an object in one line of ASCII."""
-    return json.dumps(describe_value(value))
+    return write_value(describe_value(value))
 
 
 def say_json(value: Any) -> None:

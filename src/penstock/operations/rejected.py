@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError, SinkError
 from penstock.operations._clients import build_client
-from penstock.producing import RejectedEvent, RejectedEvents
+from penstock.producing import RejectedEvent, RejectedEvents, write_events
 
 # An event that is sent twice is in Kafka twice, so the client must not retry.
 _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
@@ -144,7 +144,7 @@ def _send_request(
 
 def _count_sendable(events: Sequence[Any]) -> int:
     """Return the number of events of the next call: at least one."""
-    sizes = accumulate(len(json.dumps(event)) for event in events[:_MOST_EVENTS])
+    sizes = accumulate(len(_write_payload([event])) for event in events[:_MOST_EVENTS])
     return max(1, sum(size <= _MOST_BYTES for size in sizes))
 
 
@@ -162,10 +162,15 @@ def _describe_outcome(outcome: Any) -> str:
     return f"found {outcome!r:.200} as the outcome of an event, expected a record or an error"
 
 
+def _write_payload(events: Sequence[Any]) -> bytes:
+    """Return a payload that is the text of a list: Lambda reads a string without changing it."""
+    return json.dumps(write_events(events)).encode()
+
+
 def _invoke(client: Any, function: str, events: Sequence[Any]) -> list[Any]:
     """Send a batch of events, and return the outcome of each."""
     try:
-        answer = client.invoke(FunctionName=function, Payload=json.dumps(events).encode())
+        answer = client.invoke(FunctionName=function, Payload=_write_payload(events))
         content = json.loads(answer["Payload"].read())
     except (ClientError, BotoCoreError) as error:
         message = f"{function} cannot be invoked: {str(error).rstrip('.')}"

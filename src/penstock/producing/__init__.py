@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.producing.intake import Intake, Invocation, Taken, build_intake
 from penstock.producing.producer import EventProducer, Outcome, Produced
 from penstock.producing.refusals import Refusal, judge
-from penstock.producing.rejected import RejectedEvent, RejectedEvents
+from penstock.producing.rejected import RejectedEvent, RejectedEvents, write_events
 from penstock.producing.requests import Form, Request
 from penstock.producing.settings import IntakeSettings, ProducerSettings
 from penstock.producing.stamper import StampedEvent, Stamper
@@ -28,4 +28,5 @@ __all__ = [
     "Taken",
     "build_intake",
     "judge",
+    "write_events",
 ]

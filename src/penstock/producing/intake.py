@@ -136,7 +136,10 @@ class Intake:
         left = invocation.seconds_left()
         keeping = min(_KEEPING_SECONDS, left * _KEEPING_SHARE)
         request = read_request(given)
-        events = [self.stamper.stamp(event) for event in request.events]
+        events = [
+            self.stamper.stamp(event, is_parsed=request.is_text and isinstance(event, dict))
+            for event in request.events
+        ]
         readable = [each for i, each in enumerate(events) if i not in request.problems]
         written = iter(self.producer.produce(readable, min(left - keeping, _MOST_SECONDS)))
         outcomes = [

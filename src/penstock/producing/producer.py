@@ -31,7 +31,7 @@ from penstock.producing._fitting import fit_event
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent
-from penstock.records import base_fields, check_key, write_key
+from penstock.records import base_fields, check_key, list_key_fields, write_key
 from penstock.registry import (
     CachedRegistry,
     Registration,
@@ -39,6 +39,7 @@ from penstock.registry import (
     load_registry,
 )
 from penstock.schemas import (
+    NumberRule,
     Policy,
     Schema,
     VersionSet,
@@ -47,6 +48,7 @@ from penstock.schemas import (
     infer_schema,
     parse_event,
     to_record,
+    write_value,
 )
 
 # The registry seldom gives an impossible answer twice.
@@ -121,6 +123,7 @@ class EventProducer:
         self._settings = settings
         self._registry = registry
         self._base = base_fields(settings.shape)
+        self._numbers = NumberRule(settings.numbers, list_key_fields(settings.shape))
         self._producer = producer
         self._versions = VersionSet(())
         self._listed: tuple[SchemaVersion, ...] = ()
@@ -198,13 +201,14 @@ class EventProducer:
         while True:
             versions = self._read_versions()
             try:
-                inferred = infer_schema(event, name, versions.merged, self._base)
+                known = versions.merged
+                inferred = infer_schema(event, name, known, self._base, self._numbers)
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 record = to_record(event, chosen, base)
                 check_key(settings.shape, _name_as_json(chosen, record))
-                known = self._find_listed(chosen)
-                if known is not None:
-                    return known, record
+                listed = self._find_listed(chosen)
+                if listed is not None:
+                    return listed, record
                 if batch.is_list_fresh:
                     return self._register_new(chosen, batch), record
             except PenstockError as error:
@@ -280,7 +284,8 @@ class EventProducer:
         if not isinstance(error, SchemaConflictError | VersionBudgetError) or merged is None:
             return ()
         try:
-            alone = infer_schema(event, self._settings.schema_name, None, self._base)
+            name = self._settings.schema_name
+            alone = infer_schema(event, name, None, self._base, self._numbers)
         except PenstockError:  # it contradicts itself
             return ()
         # A field that the event leaves out is no change: a record may leave fields out.
@@ -326,7 +331,7 @@ def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write(event: Any) -> str:
     try:
-        return json.dumps(event)
+        return write_value(event, allow_nan=True)
     except RecursionError as error:
         raise EventLimitError("found objects and lists too deep to be read") from error
 

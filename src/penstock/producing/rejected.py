@@ -17,6 +17,7 @@ from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SinkError
 from penstock.producing.requests import split_request
+from penstock.schemas import read_number, scan_value, write_value
 
 _WRITERS = 8
 _CONFIG = Config(
@@ -102,7 +103,7 @@ class RejectedEvent:
             "index": self.index,
         } | ({"isRequest": True} if self.is_request else {})
         try:
-            return json.dumps(document, allow_nan=False).encode()
+            return write_value(document).encode()
         except (ValueError, RecursionError):  # NaN or infinity, or nested too deeply
             return json.dumps(document | {"event": _describe(self.event)}).encode()
 
@@ -114,7 +115,7 @@ class RejectedEvent:
             ValueError: the content is not the document of a rejected event.
         """
         try:
-            found = json.loads(content)
+            found = json.loads(content, parse_float=read_number)
             event = cls(
                 found["event"],
                 dict(found["base"]),
@@ -132,6 +133,21 @@ class RejectedEvent:
         except (KeyError, TypeError, ValueError, ArithmeticError, OSError, RecursionError) as error:
             raise ValueError(f"no document of a rejected event: {error!r}") from error
         return event
+
+
+def write_events(events: Sequence[Any]) -> str:
+    """Return the text of a list of events, with those that were kept as their text as they are."""
+    return f"[{', '.join(map(_write_event, events))}]"
+
+
+def _write_event(event: Any) -> str:
+    if isinstance(event, str):
+        try:
+            if scan_value(event, 0)[1] == len(event):
+                return event
+        except (ValueError, RecursionError):  # it is not JSON
+            pass
+    return write_value(event)
 
 
 def _describe(event: Any) -> str:

@@ -1,17 +1,22 @@
-"""The payloads of an invocation: an event, a list of events, or a request of an HTTP API."""
+"""The payloads of an invocation: an event, a list of events, or a request of an HTTP API.
+
+The body of a request is JSON text, and so is a payload that is a string. Lambda parses any other
+payload before a function sees it: it makes each number the nearest double, and of equal keys in an
+object it keeps the last.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from penstock.errors import EventError, EventLimitError, EventTextError
+from penstock.schemas import scan_value
 
 # Each event takes a few KB until its record is acknowledged.
 MAX_EVENTS: Final = 10_000
@@ -31,8 +36,9 @@ class Form(StrEnum):
 class Request:
     """The events of one invocation; `problems` says by number which cannot be read, and why.
 
-    An event that cannot be read is its text in an API's call, else the payload as it came.
-    `is_whole` says that this is the whole request, which may have events (`split_request`).
+    An event that cannot be read is its text if the request is text, else the payload as it came.
+    `is_text` says that the events were read from text here, `is_whole` that this is the whole
+    request, which may have events (`split_request`).
     """
 
     form: Form
@@ -40,22 +46,27 @@ class Request:
     is_api: bool = False
     problems: Mapping[int, EventError] = field(default_factory=dict)
     is_whole: bool = False
+    is_text: bool = False
 
 
 def read_request(given: Any) -> Request:
     """Read the events of a payload; a payload that cannot be read is one event with a problem."""
     is_api = _is_api_call(given)
+    is_text = is_api or isinstance(given, str)
     problems: dict[int, EventError] = {}
     try:
-        content = _read_body(given, problems) if is_api else given
+        content = given
+        if is_text:
+            body = _read_text(given) if is_api else given
+            content = _read_body(body, problems, "a body" if is_api else "text")
         if isinstance(content, dict):
-            return Request(Form.EVENT, (content,), is_api)
+            return Request(Form.EVENT, (content,), is_api, is_text=is_text)
         if isinstance(content, list):
             _check_count(len(content))
-            return Request(Form.BATCH, tuple(content), is_api, problems)
+            return Request(Form.BATCH, tuple(content), is_api, problems, is_text=is_text)
         raise EventTextError(
-            f"found {_shown(content)}, expected an event (a JSON object), a list of events, or "
-            "an API's call with requestContext and body"
+            f"found {_shown(content)}, expected an event (a JSON object), a list of events, the "
+            "text of either, or an API's call with requestContext and body"
         )
     except EventError as error:
         kept = _find_text(given) if is_api else given
@@ -114,18 +125,22 @@ def _read_text(call: dict[str, Any]) -> str:
     return body
 
 
-def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
+def _read_body(body: str, problems: dict[int, EventError], what: str) -> Any:
     """Read the JSON of a body; the items of a list that cannot be read are added to `problems`."""
-    body = _read_text(call)
     try:
         start = _skip_space(body, 0)
         if body[start : start + 1] == "[":
             return _read_list(body, start + 1, problems)
-        return _STRICT.decode(body)
+        value, end = scan_value(body, start)
+        _check_end(body, end)
     except RecursionError as error:
-        raise EventTextError("found a body with objects and lists too deep to be read") from error
+        message = f"found {what} with objects and lists too deep to be read"
+        raise EventTextError(message) from error
     except ValueError as error:
-        raise EventTextError(f"found a body that is not JSON: {error}") from error
+        raise EventTextError(f"found {what} that is not JSON: {error}") from error
+    if isinstance(value, EventError):
+        raise value
+    return value
 
 
 def _read_list(
@@ -135,12 +150,10 @@ def _read_list(
     events: list[Any] = []
     at = _skip_space(body, at)
     while events or body[at : at + 1] != "]":
-        try:
-            event, end = _STRICT.raw_decode(body, at)
-        except EventTextError as error:
-            _, end = _LENIENT.raw_decode(body, at)
-            event, problems[len(events)] = body[at:end], error
-        events.append(event)
+        value, end = scan_value(body, at)
+        if isinstance(value, EventError):
+            problems[len(events)] = value
+        events.append(body[at:end] if isinstance(value, EventError) else value)
         _check_count(len(events), most)
         at = _skip_space(body, end)
         if body[at : at + 1] != ",":
@@ -148,9 +161,13 @@ def _read_list(
         at = _skip_space(body, at + 1)
     if body[at : at + 1] != "]":
         raise json.JSONDecodeError("Expecting ',' delimiter", body, at)
-    if (rest := _skip_space(body, at + 1)) != len(body):
-        raise json.JSONDecodeError("Extra data", body, rest)
+    _check_end(body, at + 1)
     return events
+
+
+def _check_end(body: str, at: int) -> None:
+    if (rest := _skip_space(body, at)) != len(body):
+        raise json.JSONDecodeError("Extra data", body, rest)
 
 
 def _skip_space(text: str, at: int) -> int:
@@ -158,29 +175,6 @@ def _skip_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise EventTextError(f"{twice}: found the key twice in one object, expected it once")
-    return read
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise EventTextError(f"found {name} in a body, expected JSON, which has no such number")
-
-
-def _read_integer(digits: str) -> int:
-    try:
-        return int(digits)
-    except ValueError as error:
-        raise EventTextError(f"found a number that cannot be read: {error}") from error
-
-
-_STRICT: Final = json.JSONDecoder(
-    object_pairs_hook=_read_object, parse_constant=_refuse_constant, parse_int=_read_integer
-)
-_LENIENT: Final = json.JSONDecoder(parse_int=str)  # finds the end of a value, whatever it is
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 

@@ -10,7 +10,7 @@ from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
 from penstock.kafka import KafkaSettings, Topic
 from penstock.records import READING, RowShape
-from penstock.schemas import Policy, check_schema
+from penstock.schemas import Numbers, Policy, check_schema
 from penstock.settings import Settings, nested, parse_count, setting
 
 _LEFT_TO_BROKERS = -1  # the same value as in `Topic`
@@ -101,6 +101,13 @@ class ProducerSettings(Settings):
         "the most versions of the schema, 1 or more",
         parse=parse_count,
         default=100,
+    )
+    numbers: Numbers = setting(
+        "PENSTOCK_NUMBERS",
+        "type of the numbers in new fields: double (refuses a number that a double does not hold"
+        " with all its digits) or decimal (20 digits before the point and 18 after it)",
+        parse=Numbers,
+        default=Numbers.DOUBLE,
     )
     compress_bytes: int = setting(
         "PENSTOCK_COMPRESS_BYTES",

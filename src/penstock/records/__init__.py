@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.records.base import base_fields, find_key, make_base
+from penstock.records.base import base_fields, find_key, list_key_fields, make_base
 from penstock.records.keys import FindReader, decode_key, read_key
 from penstock.records.outcome import Deletion, Ignored, Outcome, Row, Waiting
 from penstock.records.projection import Projection
@@ -63,6 +63,7 @@ __all__ = [
     "find_key",
     "find_record_id",
     "find_row_key",
+    "list_key_fields",
     "make_base",
     "make_deletion",
     "make_row",

@@ -25,6 +25,11 @@ def _field(json_name: str, type_: str) -> dict[str, Any]:
     return field if name == json_name else field | {"jsonName": json_name}
 
 
+def list_key_fields(shape: RowShape) -> tuple[str, ...]:
+    """Return the fields of events that keys of rows, and their order, are made of."""
+    return (*shape.key, *shape.sort, *shape.order)
+
+
 def find_key(shape: RowShape, event: Any, default: str) -> str:
     """Return the event's first key field if it is a string, else the default.
 

@@ -21,9 +21,9 @@ from penstock.schemas.compatibility import (
 )
 from penstock.schemas.definition import Schema, canonical_form, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
-from penstock.schemas.events import parse_event
-from penstock.schemas.infer import infer_schema
-from penstock.schemas.logical import find_decimal
+from penstock.schemas.events import parse_event, read_number, scan_value, write_value
+from penstock.schemas.infer import NumberRule, infer_schema
+from penstock.schemas.logical import Numbers, find_decimal
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
@@ -34,6 +34,8 @@ from penstock.schemas.samples import compile_sampler
 __all__ = [
     "Compatibility",
     "Incompatibility",
+    "NumberRule",
+    "Numbers",
     "Path",
     "Policy",
     "Schema",
@@ -62,6 +64,9 @@ __all__ = [
     "load_schema",
     "merge_schemas",
     "parse_event",
+    "read_number",
+    "scan_value",
     "select_base",
     "to_record",
+    "write_value",
 ]

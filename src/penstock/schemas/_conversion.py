@@ -10,6 +10,7 @@ A schema is inferred from events, or it is given and the event must fit it:
     unknown field       ignored if empty            rejected
     missing field       null                        the schema's default, else null
     bytes and fixed     rejected                    a string in base64
+    decimal             a number                    a number
     float               rejected if rounded         the nearest, with all digits of the event
 """
 
@@ -33,6 +34,7 @@ from penstock.schemas._json import (
     too_many,
 )
 from penstock.schemas._types import INTEGER_LIMITS, AvroField, AvroType, holds
+from penstock.schemas.logical import decimal_of, write_decimal
 
 
 def convert(value: Any, type_: AvroType, path: str) -> Any:
@@ -238,13 +240,32 @@ def _missing(field: AvroField, path: str) -> EventValueError:
 
 def _convert_given(value: Any, type_: AvroType, path: str) -> Any:
     if type_.kind in _IN_BASE64:
+        if decimal := decimal_of(type_):
+            return _convert_decimal(value, type_, decimal, path)
         return _read_bytes(value, type_, path)
     if type_.kind == "float" and isinstance(value, float):
         return _round_float(value, path)
     return _convert_scalar(value, type_, path)
 
 
+def _convert_decimal(
+    value: Any, type_: AvroType, decimal: tuple[int, int], path: str
+) -> bytes:
+    """Return the bytes of a number's decimal, as few as hold its sign, or the size of a fixed."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise refused(value, type_.label(), path)
+    unscaled = write_decimal(value, *decimal)
+    if unscaled is None:
+        before, after = decimal[0] - decimal[1], decimal[1]
+        digits = f"at most {before} digits before the point and {after} after it"
+        raise refused(value, f"{type_.label()}: {digits}", path)
+    bits = (unscaled if unscaled >= 0 else ~unscaled).bit_length()
+    return unscaled.to_bytes(type_.size or bits // 8 + 1, signed=True)
+
+
 def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
+    if type_.kind in _IN_BASE64 and (decimal := decimal_of(type_)):
+        return _convert_decimal(value, type_, decimal, path)
     if type_.kind in _NOT_IN_JSON or isinstance(value, _NO_SCALARS):
         raise refused(value, type_.label(), path)
     found = scalar_kind(value, path)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._errors import show
 from penstock.schemas._types import AvroType, holds
+from penstock.schemas.logical import decimal_of, read_decimal
 
 # Each value of a default is tried against the branches of its union. A definition of 170,000
 # characters can cause 12 million tries, which take 18 s.
@@ -61,9 +62,9 @@ class DefaultReader:
             case "enum", str() if default in type_.symbols:
                 return default
             case "bytes", str():
-                return default.encode("latin-1")
+                return self._convert_bytes(type_, default)
             case "fixed", str() if len(default) == type_.size:
-                return default.encode("latin-1")
+                return self._convert_bytes(type_, default)
             case "array", list() if type_.item:
                 return [self._convert(type_.item, value) for value in default]
             case "map", dict() if type_.item:
@@ -71,6 +72,11 @@ class DefaultReader:
             case "record", dict():
                 return self._convert_record(type_, default)
         raise _MismatchError
+
+    def _convert_bytes(self, type_: AvroType, default: str) -> Any:
+        decimal = decimal_of(type_) if self._events else None
+        value = default.encode("latin-1")
+        return read_decimal(value, decimal[1]) if decimal else value
 
     def _convert_branch(self, union: AvroType, default: Any) -> Any:
         """Use the first branch that holds the default; Avro 1.11 allowed only the first branch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 from penstock.errors import EventLimitError, EventValueError
@@ -17,6 +18,10 @@ MAX_DEPTH = 32
 MAX_VALUES = 500_000
 
 _SHOWN_CHARACTERS = 40
+_EXACT_NUMBER = (
+    "a number that a double holds with all its digits: send it as text, or set the producer's"
+    " numbers to decimal"
+)
 
 
 def join_path(path: str, key: str) -> str:
@@ -98,7 +103,19 @@ def scalar_kind(value: Any, path: str) -> str:
     if isinstance(value, str):
         check_text(value, path)
         return "string"
+    if isinstance(value, Decimal):
+        raise refused(value, _EXACT_NUMBER, path)
     raise refused(value, f"a JSON value, not a Python {type(value).__name__}", path)
+
+
+def check_name(name: str, path: str) -> None:
+    """Raise EventValueError if a name is empty, which no attribute of a row can be."""
+    if not name:
+        raise EventValueError(
+            f"{path or 'the event'}: found a field with an empty name, expected a name of one"
+            " character or more",
+            path=path,
+        )
 
 
 def check_text(text: str, path: str) -> None:

@@ -70,7 +70,8 @@ class Resolution:
         if reader.kind == "union":
             return self._choose_branch(writer, reader, path)
         if (writer.kind, reader.kind) in PRIMITIVE_READERS:
-            return check_logical(PRIMITIVE_READERS[writer.kind, reader.kind], writer)
+            read = PRIMITIVE_READERS[writer.kind, reader.kind]
+            return check_logical(read, writer, events=self._events)
         if writer.kind != reader.kind or not _same_name(writer, reader):
             _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
         return self._resolve_parts(writer, reader, path)
@@ -88,7 +89,7 @@ class Resolution:
             return self._resolve_record(writer, reader, path)
         if writer.size != reader.size:
             _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
-        return check_logical(fixed_reader(writer.size), writer)
+        return check_logical(fixed_reader(writer.size), writer, events=self._events)
 
     def _resolve_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
         """Return the reader of a branch of a writer's union.

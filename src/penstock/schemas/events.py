@@ -1,25 +1,38 @@
-"""The strict parser of JSON events: it rejects JSON that a record could not hold unchanged."""
+"""The JSON text of events: a strict parser, and the way back.
+
+The parser rejects JSON that a record could not hold unchanged. A number with a fraction or an
+exponent is a float if a float keeps all its digits: if the shortest decimal that reads back as the
+float is the number of the text, trailing zeros and the exponent aside. Otherwise it is a Decimal,
+which a record holds where the numbers of its schema are decimals.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Any, Final, NoReturn
 
-from penstock.errors import EventTextError, EventValueError
+from penstock.errors import EventError, EventTextError, EventValueError
 from penstock.schemas._json import (
     check_depth,
+    check_name,
     check_text,
     join_path,
-    scalar_kind,
     shown,
     too_deep,
 )
 
-# The most characters of a whole number within 64 bits; Python does not read more than 4,300 digits.
-_LONGEST_INTEGER = len(str(-(2**63)))
+# The most characters of a whole number of 38 digits, as the longest decimals have. Python does not
+# read more than 4,300 digits.
+_LONGEST_INTEGER: Final = len(str(-(10**37)))
+# A decimal point and 15 digits, all of which a float keeps (IEEE 754, C's DBL_DIG) unless an
+# exponent makes it one of the smallest numbers.
+_EXACT_CHARACTERS: Final = 16
 
 
 def parse_event(text: str | bytes) -> dict[str, Any]:
@@ -27,7 +40,7 @@ def parse_event(text: str | bytes) -> dict[str, Any]:
 
     Raises:
         EventTextError: not UTF-8, not JSON, not an object, or a key that occurs twice.
-        EventValueError: a number or text that no schema here can carry.
+        EventValueError: a number or text that no schema here can carry, or an empty name.
         EventLimitError: nested too deeply.
     """
     event = _load(text)
@@ -37,15 +50,72 @@ def parse_event(text: str | bytes) -> dict[str, Any]:
     return event
 
 
+def scan_value(text: str, at: int) -> tuple[Any, int]:
+    """Return the value of a text that begins at an offset, and the offset after it.
+
+    A value that no record can hold unchanged is an EventError instead, whose path begins there.
+
+    Raises:
+        JSONDecodeError: the text there is not JSON.
+        RecursionError: it is nested too deeply to be read.
+    """
+    value, end = _STRICT.raw_decode(text, at)
+    try:
+        _check(value, "", 1)
+    except EventError as error:
+        return error.with_traceback(None), end
+    return value, end
+
+
+def write_value(value: Any, *, allow_nan: bool = False, ensure_ascii: bool = True) -> str:
+    """Return a value as JSON text, from which `scan_value` reads the same value.
+
+    Raises:
+        ValueError: the value holds a NaN or an infinity, and `allow_nan` is false.
+        RecursionError: it is nested too deeply.
+    """
+    write = partial(json.dumps, allow_nan=allow_nan, ensure_ascii=ensure_ascii)
+    try:
+        return write(value)
+    except TypeError:  # a Decimal, for which json.dumps has no text
+        return _write(value, write)
+
+
+def read_number(digits: str) -> float | Decimal:
+    """Return a JSON number with a fraction or an exponent: a float if it keeps all digits.
+
+    Raises:
+        ValueError: the number is beyond the range of a float.
+    """
+    value = float(digits)
+    if len(digits) <= _EXACT_CHARACTERS and "e" not in digits and "E" not in digits:
+        return value
+    if repr(value) == digits:
+        return value
+    if math.isinf(value):
+        raise ValueError(digits)
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:  # an exponent of many digits
+        raise ValueError(digits) from None
+    return value if number == Decimal(repr(value)) else number
+
+
+def _write(value: Any, write: Callable[[Any], str]) -> str:
+    if isinstance(value, dict):
+        members = (f"{write(key)}: {_write(each, write)}" for key, each in value.items())
+        return f"{{{', '.join(members)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_write(each, write) for each in value)}]"
+    return str(value) if isinstance(value, Decimal) else write(value)
+
+
 def _load(text: str | bytes) -> Any:
     try:
-        return json.loads(
-            text if isinstance(text, str) else text.decode(),
-            object_pairs_hook=_read_object,
-            parse_int=_read_integer,
-            parse_float=_read_float,
-            parse_constant=lambda name: _Refused(EventTextError, f"{name}, expected a number"),
-        )
+        text = text if isinstance(text, str) else text.decode()
+        if text.startswith("\ufeff"):
+            raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
+        return _STRICT.decode(text)
     except UnicodeDecodeError as error:
         raise EventTextError(
             f"found bytes that are not UTF-8 at position {error.start}, expected JSON text"
@@ -85,11 +155,22 @@ def _read_integer(digits: str) -> int | _Refused:
     return _Refused(EventValueError, found)
 
 
-def _read_float(digits: str) -> float | _Refused:
-    value = float(digits)
-    if math.isfinite(value):
-        return value
-    return _Refused(EventValueError, f"{digits}, expected a number within the range of a double")
+def _read_float(digits: str) -> float | Decimal | _Refused:
+    try:
+        return read_number(digits)
+    except ValueError:
+        shown = digits if len(digits) <= _SHOWN else f"{digits[:_SHOWN]}..."
+        expected = "expected a number within the range of a double"
+        return _Refused(EventValueError, f"{shown}, {expected}")
+
+
+_STRICT: Final = json.JSONDecoder(
+    object_pairs_hook=_read_object,
+    parse_int=_read_integer,
+    parse_float=_read_float,
+    parse_constant=lambda name: _Refused(EventTextError, f"{name}, expected a number"),
+)
+_SHOWN: Final = 40
 
 
 def _check(value: Any, path: str, depth: int) -> None:
@@ -99,11 +180,12 @@ def _check(value: Any, path: str, depth: int) -> None:
         check_depth(depth, path)
         for key, member in value.items():
             inside = join_path(path, key)
+            check_name(key, path)
             check_text(key, inside)
             _check(member, inside, depth + 1)
     elif isinstance(value, list):
         check_depth(depth, path)
         for item in value:
             _check(item, f"{path}[]", depth + 1)
-    elif value is not None:
-        scalar_kind(value, path)
+    elif isinstance(value, str):
+        check_text(value, path)

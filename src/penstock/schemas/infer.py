@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
@@ -23,10 +24,12 @@ from penstock.schemas._normal_form import to_schema
 from penstock.schemas._shape import MAX_NAME_CHARACTERS
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
+from penstock.schemas.logical import DECIMAL, Numbers
 from penstock.schemas.names import avro_name
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
 _SHOWN = 40
+_FIELD_DEPTH = 2  # of the fields of the event itself
 # The characters that a definition takes for a field besides its name, at least.
 _FIELD_CHARACTERS = 49
 
@@ -39,6 +42,7 @@ def infer_schema(
     name: str,
     known: Schema | None = None,
     base: Sequence[Mapping[str, Any]] = (),
+    numbers: NumberRule | None = None,
 ) -> Schema:
     """Infer the record schema of an event; the order of its keys does not matter.
 
@@ -48,6 +52,7 @@ def infer_schema(
         known: The merge of all versions; it decides the types that the event leaves open.
         base: Required fields that come first, even if the event does not have them. A type of
             the versions before is taken that holds the same values, such as timestamp-millis.
+        numbers: The type of numbers in fields that `known` does not have; doubles by default.
 
     Raises:
         EventValueError: a value that no schema carries unchanged.
@@ -66,7 +71,8 @@ def infer_schema(
             convert(event[field.json_name], _present(field.type) or field.type, field.json_name)
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
-    record = unify_names(_Inference().infer_record(optional, known_type, name, _Place(name)))
+    inference = _Inference(numbers or NumberRule())
+    record = unify_names(inference.infer_record(optional, known_type, name, _Place(name)))
     schema = to_schema(replace(record, fields=(*required, *record.fields)))
     _check_size(schema)
     # An item of a list may still not fit the merged type of all items: an integer that a double
@@ -81,6 +87,25 @@ def _base_field(base: AvroField, known: AvroType | None) -> AvroField:
     was = fields.get(base.json_name)
     type_ = _present(was.type) if was else None
     return was if was and type_ and type_.kind == base.type.kind else base
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRule:
+    """The type of the numbers of events, except in the `plain` fields of the event itself.
+
+    Keys and orders of rows are made of those: of text and whole numbers, and of doubles.
+    """
+
+    numbers: Numbers = Numbers.DOUBLE
+    plain: Collection[str] = ()
+
+    def makes_decimal(self, value: Any, at: _Place) -> bool:
+        """Return whether a value becomes a decimal in a field that has no type yet."""
+        if self.numbers is Numbers.DOUBLE or isinstance(value, bool):
+            return False
+        if at.depth == _FIELD_DEPTH and at.path in [join_path("", name) for name in self.plain]:
+            return False
+        return isinstance(value, int | float | Decimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +128,8 @@ class _Inference:
     Equal types are one object, so the items of a list are merged once for each different type.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: NumberRule) -> None:
+        self._numbers = numbers
         self._fields: dict[tuple[str, str, int], AvroField] = {}
         self._known: dict[int, dict[str, AvroField]] = {}
         self._types: dict[tuple[Any, ...], AvroType] = {}
@@ -146,6 +172,9 @@ class _Inference:
             if known is not None and known.kind != "array":
                 raise _contradiction(value, known, at.path)
             return self._infer_items(value, known, at.inside(f"{at.path}[]"))
+        if known is None and self._numbers.makes_decimal(value, at):
+            convert(value, DECIMAL, at.path)
+            return DECIMAL
         return _infer_scalar(value, known, at.path)
 
     def _infer_object(
@@ -224,11 +253,11 @@ def _list_type(kind: str, types: Sequence[AvroType], path: str) -> AvroType:
 
 
 def _infer_scalar(value: Any, known: AvroType | None, path: str) -> AvroType:
+    if known is not None and _takes(known, value):
+        return known
     kind = scalar_kind(value, path)
     if known is None:
         return _SCALARS[kind]
-    if _takes(known, value):
-        return known
     if kind not in NUMBERS or known.kind not in NUMBERS or known.logical:
         raise _contradiction(value, known, path)
     whole = kind == "long" and known.kind in {"int", "long"}

@@ -1,17 +1,21 @@
-"""Logical types whose values have limits of their own; a value beyond them is not of its type.
+"""Logical types: decimals as numbers, and values with limits of their own.
+
+A value beyond its limits is not of its type:
 
 | logical type                             | limit                                                 |
 | ---------------------------------------- | ----------------------------------------------------- |
 | decimal, of up to 38 digits              | its precision                                         |
 | timestamp-millis, local-timestamp-millis | 64 bits in microseconds: 292,277 years around 1970    |
 
-Values stay what they are in bytes, so that nothing is rounded. Other logical types have no limits,
-and one that is not valid is ignored, as Avro says.
+A decimal of an event is a number, and bytes in a record; other values stay what they are in bytes.
+Other logical types have no limits, and one that is not valid is ignored, as Avro says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Context, Decimal, Inexact, InvalidOperation
+from enum import StrEnum
 from typing import Any, Final
 
 from penstock.errors import UndecodablePayloadError
@@ -22,6 +26,25 @@ from penstock.schemas._types import AvroType
 _MOST_DIGITS: Final = 38  # of the decimals of Spark, Iceberg and DynamoDB
 _MILLIS: Final = ("timestamp-millis", "local-timestamp-millis")
 _MOST_MILLIS: Final = (2**63 - 1) // 1_000
+_EXACT: Final = Context(prec=_MOST_DIGITS, traps=[Inexact, InvalidOperation])
+
+
+class Numbers(StrEnum):
+    """The type of the numbers of events.
+
+    DOUBLE: long, or double with a fraction or an exponent; a number that neither holds is refused.
+    DECIMAL: decimal(38, 18), a number with 20 digits before the point and 18 after it. The scale
+    is Spark's own default and never changes: no reader resolves one scale to another.
+    """
+
+    DOUBLE = "double"
+    DECIMAL = "decimal"
+
+
+DECIMAL: Final = AvroType(
+    "bytes",
+    attributes={"logicalType": "decimal", "precision": _MOST_DIGITS, "scale": 18},
+)
 
 
 def find_decimal(type_: Mapping[str, Any], size: int | None) -> tuple[int, int] | None:
@@ -38,15 +61,51 @@ def find_decimal(type_: Mapping[str, Any], size: int | None) -> tuple[int, int] 
     return (precision, scale) if 1 <= precision <= min(most, _MOST_DIGITS) else None
 
 
-def check_logical(read: Reader, type_: AvroType) -> Reader:
-    """Return a reader that refuses values beyond the limits of a type's logical type."""
+def decimal_of(type_: AvroType) -> tuple[int, int] | None:
+    """Return the precision and scale of a type that is a decimal, or None."""
+    if type_.kind not in {"bytes", "fixed"} or not type_.attributes:
+        return None
+    return find_decimal(type_.attributes, type_.size if type_.kind == "fixed" else None)
+
+
+def write_decimal(number: float | Decimal, precision: int, scale: int) -> int | None:
+    """Return the unscaled number of a decimal, or None if it does not hold all digits."""
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    try:
+        scaled = exact.quantize(Decimal((0, (1,), -scale)), context=_EXACT)
+    except (Inexact, InvalidOperation):
+        return None
+    unscaled = int(scaled.scaleb(scale, context=_EXACT))
+    return unscaled if abs(unscaled) < 10**precision else None
+
+
+def check_logical(read: Reader, type_: AvroType, *, events: bool) -> Reader:
+    """Return a reader that refuses values beyond the limits of a type's logical type.
+
+    For `events` it returns a decimal as a number.
+    """
     if type_.kind == "long" and type_.attributes.get("logicalType") in _MILLIS:
         return _check_millis(read)
-    if type_.kind in {"bytes", "fixed"}:
-        size = type_.size if type_.kind == "fixed" else None
-        if decimal := find_decimal(type_.attributes, size):
-            return _check_decimal(read, decimal[0])
+    if decimal := decimal_of(type_):
+        checked = _check_decimal(read, decimal[0])
+        return _read_decimal(checked, decimal[1]) if events else checked
     return read
+
+
+def read_decimal(unscaled: bytes, scale: int) -> Decimal:
+    """Return a decimal as a number, without zeros at the end of its fraction."""
+    number = Decimal(int.from_bytes(unscaled, signed=True)).scaleb(-scale, context=_EXACT)
+    shortest = number.normalize(_EXACT)
+    is_whole = shortest == shortest.to_integral_value(context=_EXACT)
+    return shortest.quantize(Decimal(1), context=_EXACT) if is_whole else shortest
+
+
+def _read_decimal(read: Reader, scale: int) -> Reader:
+    def read_number(data: Payload, at: int) -> tuple[Decimal, int]:
+        value, end = read(data, at)
+        return read_decimal(value, scale), end
+
+    return read_number
 
 
 def _check_millis(read: Reader) -> Reader:

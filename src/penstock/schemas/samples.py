@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import string
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from random import Random
 from typing import Any, Final
@@ -12,13 +13,14 @@ from uuid import UUID
 
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema, check_schema
-from penstock.schemas.logical import find_decimal
+from penstock.schemas.logical import decimal_of
 
 _Sampler = Callable[[Random], Any]
 
 _MOST_ITEMS = 3
 _LETTERS = 6
 _BYTES = 4
+_MOST_UNITS = 1_000  # of a decimal, before its point
 
 
 def compile_sampler(schema: Schema) -> Callable[[Random], Any]:
@@ -66,14 +68,15 @@ def _compile_items(kind: str, item: _Sampler, most: int) -> _Sampler:
 def _compile_bytes(type_: AvroType) -> _Sampler:
     is_fixed = type_.kind == "fixed"
     size = type_.size if is_fixed else _BYTES
-    decimal = find_decimal(type_.attributes, size if is_fixed else None)
+    decimal = decimal_of(type_)
     if decimal is None:
         return partial(_bytes, size)
-    return partial(_decimal, min(10 ** decimal[0], 2 ** (8 * size - 1)), size)
+    precision, scale = decimal
+    return partial(_decimal, min(10**precision, _MOST_UNITS * 10**scale), scale)
 
 
-def _decimal(most: int, size: int, random: Random) -> str:
-    return base64.b64encode(random.randrange(most).to_bytes(size)).decode()
+def _decimal(most: int, scale: int, random: Random) -> Decimal:
+    return Decimal((0, tuple(map(int, str(random.randrange(most)))), -scale))
 
 
 def _text(random: Random) -> str:

@@ -59,7 +59,10 @@ def _keep(bucket: str, *events: RejectedEvent) -> list[str]:
 
 def _function(client: Callable[..., Any], answer: str) -> str:
     """Deploy a function that answers like a producer; `event` is its input."""
-    return deploy(client, f"def handler(event, context):\n    {answer}\n")
+    return deploy(
+        client,
+        f"import json\ndef handler(text, context):\n    event = json.loads(text)\n    {answer}\n",
+    )
 
 
 def test_events_are_listed_by_day(run: Run, bucket: str) -> None:

@@ -51,15 +51,17 @@ def test_payloads_are_read_as_events_batches_and_api_calls(
 
 
 _EXPECTED = (
-    "expected an event (a JSON object), a list of events, or an API's call with requestContext "
-    "and body"
+    "expected an event (a JSON object), a list of events, the text of either, or an API's call "
+    "with requestContext and body"
 )
 
 
 @pytest.mark.parametrize(
     ("given", "kept", "sentence"),
     [
-        ("warm", "warm", f"found text, {_EXPECTED}"),
+        ("warm", "warm", "found text that is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        ('"warm"', '"warm"', f"found text, {_EXPECTED}"),
+        ('{"t": 1, "t": 2}', '{"t": 1, "t": 2}', "t: found the key twice in one object, expected"),
         (7, 7, f"found a number, {_EXPECTED}"),
         (0.5, 0.5, f"found a number, {_EXPECTED}"),
         (None, None, f"found null, {_EXPECTED}"),
@@ -70,14 +72,18 @@ _EXPECTED = (
         (_WITHOUT_BODY, _WITHOUT_BODY, "found null as the body of an API's call, expected JSON"),
         (_api(""), "", "found a body that is not JSON: Expecting value: line 1 column 1 (char 0)"),
         (_api("{"), "{", "found a body that is not JSON: Expecting property name"),
-        (_api('{"t": NaN}'), '{"t": NaN}', "found NaN in a body, expected JSON, which has no such"),
+        (_api('{"t": NaN}'), '{"t": NaN}', "t: found NaN, expected a number"),
         (_api('{"t": 1, "t": 2}'), '{"t": 1, "t": 2}', "t: found the key twice in one object, exp"),
         (_api("[" * 100_000), "[" * 100_000, "found a body with objects and lists too deep"),
-        (_api("9" * 5_000), "9" * 5_000, "found a number that cannot be read: Exceeds the limit"),
+        (
+            _api("9" * 5_000),
+            "9" * 5_000,
+            "found a whole number of 5000 digits, expected one within",
+        ),
         (
             _in_base64('{"t": NaN}'),
             '{"t": NaN}',
-            "found NaN in a body, expected JSON, which has no",
+            "t: found NaN, expected a number",
         ),
         (_api("?", isBase64Encoded=True), "?", "found a body that is not base64 of UTF-8 text, as"),
         (_api("é", isBase64Encoded=True), "é", "found a body that is not base64 of UTF-8 text, as"),
@@ -109,8 +115,8 @@ def test_an_item_of_a_list_that_cannot_be_read_is_its_text_and_stops_no_other() 
     assert request.events == ({"t": 1}, *items[1:4], {"t": [2.5]})
     assert [(i, str(error)[:45]) for i, error in request.problems.items()] == [
         (1, "t: found the key twice in one object, expecte"),
-        (2, "found NaN in a body, expected JSON, which has"),
-        (3, "found a number that cannot be read: Exceeds t"),
+        (2, "t: found NaN, expected a number"),
+        (3, "t: found a whole number of 5000 digits, expec"),
     ]
 
 

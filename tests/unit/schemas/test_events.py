@@ -36,8 +36,12 @@ def test_text_and_bytes_are_read_alike() -> None:
          "a: found the key twice in one object, expected it once"),
         ('{"a": [{"b": 1}, {"c": 1, "c": 1}]}', EventTextError, "a[].c",
          "a[].c: found the key twice in one object, expected it once"),
-        ('{"a": {"b": 12345678901234567890123}}', EventValueError, "a.b",
-         "a.b: found a whole number of 23 digits, expected one within 64 bits"),
+        ('{"a": {"b": 1234567890123456789012345678901234567890}}', EventValueError, "a.b",
+         "a.b: found a whole number of 40 digits, expected one within 64 bits"),
+        ('{"a": {"": 1}}', EventValueError, "a",
+         "a: found a field with an empty name, expected a name of one character or more"),
+        ('{"a": 1e-99999999999999999999}', EventValueError, "a",
+         "a: found 1e-99999999999999999999, expected a number within the range of a double"),
         ('{"a": -%s}' % ("9" * 5_000), EventValueError, "a",
          "a: found a whole number of 5000 digits, expected one within 64 bits"),
         (r'{"\ud800": 1}', EventValueError, r"\ud800",
@@ -63,7 +67,7 @@ def test_the_smallest_and_largest_numbers() -> None:
 
 def test_a_long_key_is_shortened_in_the_path() -> None:
     with pytest.raises(EventValueError) as caught:
-        parse_event(json.dumps({"o": {"jane.doe@example.com " + "x" * 200_000: 10**30}}))
+        parse_event(json.dumps({"o": {"jane.doe@example.com " + "x" * 200_000: 10**40}}))
 
     assert caught.value.path == "o.jane.doe@example.com " + "x" * 19 + "..."
     assert len(str(caught.value)) < 200

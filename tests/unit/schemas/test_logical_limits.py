@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from penstock.errors import UndecodablePayloadError
-from penstock.schemas import decode, encode
+from penstock.schemas import decode, decode_event, encode
 
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 1}
 _FIXED = {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 4}
+_DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 38, "scale": 18}
 _MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 _MOST = (2**63 - 1) // 1_000
 
@@ -52,3 +55,33 @@ def test_a_value_within_its_limits_stays_what_it_is(type_, value) -> None:
 def test_a_value_beyond_its_limits_is_refused(type_, value, message) -> None:
     with pytest.raises(UndecodablePayloadError, match=message):
         _decode(type_, value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "unscaled", "number"),
+    [
+        (_MONEY, 123, "12.3"),
+        (_MONEY, -999, "-99.9"),
+        (_MONEY, 300, "30"),
+        (_MONEY, 0, "0"),
+        (["null", _FIXED], 7, "7"),
+        (_DECIMAL, 1234567890123456789 * 10**16, "12345678901234567.89"),
+        (_DECIMAL, 10**38 - 1, "99999999999999999999.999999999999999999"),
+        (_DECIMAL, 20 * 10**18, "20"),
+    ],
+)
+def test_a_decimal_of_an_event_is_its_number(type_, unscaled: int, number: str) -> None:
+    schema = _record(type_)
+    payload = encode({"a": unscaled.to_bytes(2 if type_ != _DECIMAL else 17, signed=True)}, schema)
+
+    assert str(decode_event(payload, schema)["a"]) == number
+
+
+def test_the_default_of_a_decimal_is_a_number_too() -> None:
+    reader = {
+        "type": "record",
+        "name": "R",
+        "fields": [{"name": "a", "type": _MONEY, "default": "{"}],
+    }
+
+    assert decode_event(b"", _record(_MONEY) | {"fields": []}, reader) == {"a": Decimal("12.3")}

@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
-    "cli": {"errors", "settings", "registry", "sinks", "operations"},
+    "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations"},
     "extensions": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.

@@ -107,7 +107,7 @@ def _compare_value(value: Mapping[str, Any], type_: ColumnType, path: str) -> It
 
 
 def _expected_kind(type_: str) -> str:
-    return _ATTRIBUTES.get(type_, "B" if type_.startswith("decimal") else "S")
+    return _ATTRIBUTES.get(type_, "N" if type_.startswith("decimal") else "S")
 
 
 def _find_fault(text: str, type_: str) -> str:

@@ -53,7 +53,7 @@ _GOOD: dict[str, Any] = {
     "m": {"M": {"k": {"S": "v"}}},
     "u": {"M": {"x": {"BOOL": False}}},
     "day": {"N": "1"},
-    "p": {"B": "AQ=="},
+    "p": {"N": "1"},
     "event-time": {"N": "1"},
     "_topic": {"S": "t"},
     "key": {"S": "k"},
