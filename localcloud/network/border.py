@@ -29,6 +29,7 @@ _ANYWHERE = IPv4Network("0.0.0.0/0")
 ENDPOINT_NAMES = {
     "application-autoscaling": "application-autoscaling",
     "athena": "athena",
+    "dynamodb": "dynamodb",
     "ec2": "ec2",
     "elasticloadbalancing": "elasticloadbalancing",
     "elasticmapreduce": "elasticmapreduce",
