@@ -95,7 +95,7 @@ def _sources() -> dict[str, Any]:
     }
     one = {"partitions": 1}
     return {
-        "producers": {"producer": {"topic": "sensor"}, **producers},
+        "producers": {"producer": {"topic": "sensor", "policy": "exact"}, **producers},
         "topics": {"sensor": {}, **dict.fromkeys(keys, one)},
     }
 

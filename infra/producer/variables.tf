@@ -185,7 +185,7 @@ variable "producers" {
     mode          = optional(string, "append") # append or upsert, as the table
     numbers       = optional(string, "double") # double or decimal, in new fields
     order         = optional(list(string))     # fields that order the versions of a row
-    policy        = optional(string, "exact")  # exact, grow or fixed
+    policy        = optional(string, "grow")   # grow, exact or fixed
     registry = optional(object({               # Glue unless given
       cidr              = optional(string)
       secret_arn        = optional(string)
@@ -197,7 +197,7 @@ variable "producers" {
     topic          = string
     version_budget = optional(number) # 100 unless given
   }))
-  default = { producer = { topic = "sensor" } }
+  default = { producer = { topic = "sensor", policy = "exact" } }
 
   validation {
     condition     = alltrue([for name in keys(var.producers) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && name != "access"])

@@ -106,7 +106,10 @@ class Settings:
         group = parser.add_argument_group("settings")  # after the command's own arguments
         for row in describe_settings(cls):
             meaning = row.meaning.replace("%", "%%")  # argparse formats its help texts
-            group.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
+            switch: dict[str, Any] = {"action": "store_const", "const": "true"}
+            group.add_argument(
+                row.flag, help=f"{meaning} [{row.variable}]", **(switch if row.is_switch else {})
+            )
 
     @classmethod
     def from_flags(cls, flags: argparse.Namespace, environ: Mapping[str, str]) -> Self:
@@ -120,12 +123,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One row of a table of settings; `default` is None if the setting is required."""
+    """One row of a table of settings; `default` is None if the setting is required.
+
+    The flag of a switch takes no value.
+    """
 
     variable: str
     flag: str
     default: str | None
     meaning: str
+    is_switch: bool = False
 
 
 def parse_count(text: str, least: int = 1) -> int:
@@ -149,6 +156,17 @@ def parse_positive(text: str) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(text)
     return number
+
+
+def parse_switch(text: str) -> bool:
+    """Return whether a text is true; else it is false.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    if text not in {"true", "false"}:
+        raise ValueError(text)
+    return text == "true"
 
 
 def parse_moment(text: str) -> datetime:
@@ -177,7 +195,13 @@ def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
                 yield from _describe(each)
         else:
             meaning = item.metadata["meaning"]
-            yield SettingRow(item.metadata["variable"], _flag(item), _show_default(item), meaning)
+            yield SettingRow(
+                item.metadata["variable"],
+                _flag(item),
+                _show_default(item),
+                meaning,
+                isinstance(item.default, bool),
+            )
 
 
 def _show_default(item: Field[Any]) -> str | None:
@@ -185,6 +209,8 @@ def _show_default(item: Field[Any]) -> str | None:
         return None
     if isinstance(item.default, tuple | frozenset):
         return ",".join(map(str, item.default))
+    if isinstance(item.default, bool):
+        return str(item.default).lower()
     return "" if item.default is None else str(item.default)
 
 

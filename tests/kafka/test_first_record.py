@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import closing
 
 import pytest
 
 from penstock.errors import TopicForbiddenError
 from penstock.kafka import Security, Topic, apply_topics
+from penstock.kafka.topics import open_admin
 from penstock.producing import Outcome, Produced, ProducerSettings, Refusal, Stamper
 from penstock.producing.producer import build_event_producer
 from penstock.records import READING
@@ -16,7 +18,7 @@ from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 pytestmark = pytest.mark.kafka
 
 
-def _produce(brokers: Brokers, topic: str) -> Outcome:
+def _produce(brokers: Brokers, topic: str, *, create_topic: bool = True) -> Outcome:
     settings = ProducerSettings(
         brokers.settings(Security.TLS),
         "memory://",
@@ -24,7 +26,8 @@ def _produce(brokers: Brokers, topic: str) -> Outcome:
         topic_partitions=2,
         topic_replicas=2,
     )
-    (outcome,) = build_event_producer(settings).produce([Stamper(READING, "000001").stamp({})], 30)
+    producer = build_event_producer(settings, create_topic=create_topic)
+    (outcome,) = producer.produce([Stamper(READING, "000001").stamp({})], 30)
     return outcome
 
 
@@ -51,3 +54,19 @@ def test_no_topic_is_made_without_the_right_to_it(brokers: Brokers) -> None:
     assert isinstance(outcome, Refusal)
     assert isinstance(outcome.error, TopicForbiddenError)
     assert str(outcome.error).startswith(f"topic {name!r} cannot be created: ")
+
+
+def test_a_misspelt_topic_is_not_made_and_the_nearest_is_named(brokers: Brokers) -> None:
+    name = brokers.create_topic()
+    brokers.allow(ANONYMOUS, name, "CREATE", "DESCRIBE", "WRITE")
+    brokers.allow(ANONYMOUS, f"{name}s", "CREATE", "DESCRIBE", "WRITE")
+
+    outcome = _produce(brokers, f"{name}s", create_topic=False)
+
+    assert isinstance(outcome, Refusal)
+    assert str(outcome.error) == (
+        f"topic '{name}s' does not exist, and the nearest is {name!r}: expected a topic that "
+        "exists, or --create-topic"
+    )
+    with logged_in(brokers, PRODUCER), closing(open_admin(brokers.settings(Security.IAM))) as admin:
+        assert f"{name}s" not in admin.list_topics()

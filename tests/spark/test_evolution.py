@@ -74,6 +74,7 @@ def run(settings, capsys):
         "PENSTOCK_REGISTRY": _REGISTRY,
         "PENSTOCK_SCHEMA_NAME": _TOPIC,
         "PENSTOCK_TOPIC": _TOPIC,
+        "PENSTOCK_POLICY": "exact",
         "DEVICE_ID": "000001",
     }
 

@@ -27,6 +27,11 @@ class FakeTopic:
     refused: dict[int, BrokerError] = field(default_factory=dict)  # by number in the batch
     hanging: threading.Event | None = None
 
+    def connect(self, topics: Sequence[str]) -> None:
+        """Fail as a client of brokers does that do not have the topic."""
+        if not self.is_there:
+            raise TopicNotFoundError(f"topic {topics[0]!r} does not exist")
+
     def send_all(
         self, messages: Sequence[Message], *, seconds: float
     ) -> list[Delivery | BrokerError]:

@@ -180,6 +180,8 @@ def _show(produced: ProducedEvent) -> str:
     ]
     if schema["created"]:
         words += ["new version", *schema.get("diff", ())]
+    if warning := schema.get("warning"):
+        words.append(f"warning: {warning}")
     return "  ".join(words)
 
 

@@ -6,15 +6,8 @@ from dataclasses import dataclass
 
 from penstock.records import READING, RowShape
 from penstock.registry import RegistrySettings
-from penstock.settings import nested, setting
+from penstock.settings import nested, parse_switch, setting
 from penstock.sinks import DeadLetterSettings
-
-
-def _parse_switch(text: str) -> bool:
-    switches = {"true": True, "false": False}
-    if text not in switches:
-        raise ValueError(text)
-    return switches[text]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +19,7 @@ class ConsumerSettings(DeadLetterSettings):
     partial_answers: bool = setting(
         "PENSTOCK_PARTIAL_ANSWERS",
         "true if the event source mapping has ReportBatchItemFailures, else false",
-        parse=_parse_switch,
+        parse=parse_switch,
         # A mapping that ignores the response would count held records as processed.
         default=False,
     )

@@ -11,7 +11,13 @@ from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_ids import TopicIds
-from penstock.kafka.topics import Topic, apply_topics, drop_topic, ensure_topic
+from penstock.kafka.topics import (
+    Topic,
+    apply_topics,
+    drop_topic,
+    ensure_topic,
+    name_nearest_topic,
+)
 
 __all__ = [
     "AccessChange",
@@ -35,6 +41,7 @@ __all__ = [
     "ensure_topic",
     "java_options",
     "look_up_offsets",
+    "name_nearest_topic",
     "open_consumer",
     "open_producer",
     "read_ends",

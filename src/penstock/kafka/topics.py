@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from kafka import KafkaAdminClient
@@ -91,6 +92,20 @@ def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: floa
             )
         time.sleep(_PAUSE_SECONDS)
     return created
+
+
+def name_nearest_topic(settings: KafkaSettings, name: str) -> TopicNotFoundError:
+    """Return the error for a topic that does not exist, with the most similar one that does."""
+    try:
+        with closing(open_admin(settings)) as admin, translated_kafka_errors("no topic is listed"):
+            found = sorted(admin.list_topics())
+    except BrokerError:
+        found = []  # the principal may see no topic
+    nearest = get_close_matches(name, found, n=1, cutoff=0)
+    said = f", and the nearest is {nearest[0]!r}" if nearest else ""
+    return TopicNotFoundError(
+        f"topic {name!r} does not exist{said}: expected a topic that exists, or --create-topic"
+    )
 
 
 def apply_topics(

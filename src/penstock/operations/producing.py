@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from penstock.errors import OperationError, SchemaNotFoundError
-from penstock.kafka import Producer
+from penstock.errors import BrokerError, OperationError, SchemaNotFoundError, TopicNotFoundError
+from penstock.kafka import Producer, name_nearest_topic
 from penstock.operations._event_lines import STDIN, SourceEvent, read_event_lines
 from penstock.producing import (
     EventProducer,
@@ -23,7 +23,7 @@ from penstock.producing import (
 from penstock.records import RowShape
 from penstock.registry import CachedRegistry, load_registry
 from penstock.schemas import Policy, Schema, compile_sampler, select_base
-from penstock.settings import Settings, nested
+from penstock.settings import Settings, nested, parse_switch, setting
 
 _BATCH_EVENTS = 1_000
 _BATCH_SECONDS = 30.0
@@ -38,6 +38,12 @@ class ProduceSettings(Settings):
     """The brokers, the topic, the registry and the schema."""
 
     producer: ProducerSettings = nested(ProducerSettings)
+    create_topic: bool = setting(
+        "PENSTOCK_CREATE_TOPIC",
+        "true to create the topic if it does not exist, which may be a typo",
+        parse=parse_switch,
+        default=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,9 @@ def produce_events(
         is_stopped: asked between batches and while waiting; no batch begins after it is true.
 
     Raises:
-        OperationError: the source cannot be read or has no event, or no event of a batch could be
-            written because of the brokers or the registry.
+        OperationError: the source cannot be read, or has no event that could be written.
         SchemaNotFoundError: events are to be generated for a schema that is not registered.
-        SettingsError, RegistryError: the registry cannot be used.
+        SettingsError, RegistryError, TopicNotFoundError: the registry or topic cannot be used.
     """
     chosen = settings.producer
     if isinstance(source, GeneratedEvents):
@@ -109,7 +114,8 @@ def produce_events(
     stamper = Stamper(chosen.shape, chosen.device_id)
     produced: Sequence[ProducedEvent] = ()
     with Producer(chosen.kafka, _SEND_SECONDS) as kafka:
-        producer = EventProducer(chosen, registry, kafka)
+        _check_topic(settings, kafka)
+        producer = EventProducer(chosen, registry, kafka, create_topic=settings.create_topic)
         for batch in batches if rate is None else _pace(batches, rate, is_stopped):
             if is_stopped():
                 return
@@ -117,6 +123,18 @@ def produce_events(
             _check_progress(produced, source)
     if not produced and not is_stopped():
         raise OperationError("found no events in the source, expected a JSON object in each line")
+
+
+def _check_topic(settings: ProduceSettings, kafka: Producer) -> None:
+    """Raise TopicNotFoundError for a topic that may be a typo, before a schema is registered."""
+    topic = settings.producer.topic
+    try:
+        kafka.connect([topic])
+    except TopicNotFoundError:
+        if not settings.create_topic:
+            raise name_nearest_topic(settings.producer.kafka, topic) from None
+    except BrokerError:
+        return  # each event says why it is not written
 
 
 def _read_source(

@@ -190,7 +190,7 @@ class Intake:
 def build_intake(settings: IntakeSettings) -> Intake:
     """Build an intake; it makes no network call."""
     return Intake(
-        build_event_producer(settings.producer),
+        build_event_producer(settings.producer, create_topic=True),
         RejectedEvents(settings.rejected_bucket),
         Stamper(settings.producer.shape, settings.producer.device_id),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from penstock.errors import (
     VersionBudgetError,
 )
 from penstock.framing import SchemaKey, encode_frame
-from penstock.kafka import Delivery, Message, Producer, ensure_topic
+from penstock.kafka import Delivery, Message, Producer, ensure_topic, name_nearest_topic
 from penstock.producing._deadline import run_within
 from penstock.producing._fitting import fit_event
 from penstock.producing.refusals import Refusal, judge
@@ -51,6 +52,8 @@ from penstock.schemas import (
     write_value,
 )
 
+_log = logging.getLogger(__name__)
+
 # The registry seldom gives an impossible answer twice.
 _ANSWER_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=1, total_seconds=2)
 
@@ -66,10 +69,14 @@ _MAX_COMPILED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A written event: the delivery of its record, and the registration of its schema."""
+    """A written event: the delivery of its record, and the registration of its schema.
+
+    `warning` says that its new version uses much of the version budget, and why.
+    """
 
     delivery: Delivery
     registration: Registration
+    warning: str = ""
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain values; a new schema version comes with its diff to the previous."""
@@ -82,6 +89,8 @@ class Produced:
         }
         if self.registration.created and previous is not None:
             schema["diff"] = str(diff_schemas(previous.schema, version.schema)).splitlines()
+        if self.warning:
+            schema["warning"] = self.warning
         return {
             "topic": self.delivery.topic,
             "partition": self.delivery.partition,
@@ -100,6 +109,7 @@ class _Prepared:
     index: int
     message: Message
     registration: Registration
+    warning: str
 
 
 @dataclass(slots=True)
@@ -118,9 +128,15 @@ class EventProducer:
     """Writes events to one topic, one batch at a time."""
 
     def __init__(
-        self, settings: ProducerSettings, registry: CachedRegistry, producer: Producer
+        self,
+        settings: ProducerSettings,
+        registry: CachedRegistry,
+        producer: Producer,
+        *,
+        create_topic: bool = False,
     ) -> None:
         self._settings = settings
+        self._create_topic = create_topic
         self._registry = registry
         self._base = base_fields(settings.shape)
         self._numbers = NumberRule(settings.numbers, list_key_fields(settings.shape))
@@ -172,7 +188,19 @@ class EventProducer:
         payload = _compile(version)(record)
         frame = encode_frame(version.key, payload, self._settings.compression)
         key = write_key(self._settings.shape, _name_as_json(version.schema, record))
-        return _Prepared(index, Message(self._settings.topic, frame, key), registration)
+        warning = self._warn(registration)
+        return _Prepared(index, Message(self._settings.topic, frame, key), registration, warning)
+
+    def _warn(self, registration: Registration) -> str:
+        """Return a warning if a new version uses half of the version budget or more."""
+        if not registration.created or self._settings.policy is Policy.FIXED:
+            return ""
+        warning = self._versions.warn(
+            registration.version.schema, self._settings.policy, self._settings.version_budget
+        )
+        if warning:
+            _log.warning("schema %s: %s", registration.version.name, warning)
+        return warning
 
     def _register(
         self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
@@ -300,15 +328,17 @@ class EventProducer:
             sent = [error] * len(ready)
         for each, delivery in zip(ready, sent, strict=True):
             if isinstance(delivery, Delivery):
-                outcomes[each.index] = Produced(delivery, each.registration)
+                outcomes[each.index] = Produced(delivery, each.registration, each.warning)
             else:
                 outcomes[each.index] = judge(delivery)
 
     def _send(self, messages: list[Message], deadline: float) -> Sequence[Delivery | PenstockError]:
-        """Send records; if the topic does not exist, create it and send again."""
+        """Send records; if the topic does not exist and may be created, create and send again."""
         try:
             return self._producer.send_all(messages, seconds=deadline - time.monotonic())
         except TopicNotFoundError:
+            if not self._create_topic:
+                raise name_nearest_topic(self._settings.kafka, self._settings.topic) from None
             left = deadline - time.monotonic()
             ensure_topic(self._settings.kafka, self._settings.new_topic, timeout_seconds=left)
         return self._producer.send_all(messages, seconds=deadline - time.monotonic())
@@ -336,10 +366,16 @@ def _write(event: Any) -> str:
         raise EventLimitError("found objects and lists too deep to be read") from error
 
 
-def build_event_producer(settings: ProducerSettings) -> EventProducer:
-    """Build a producer of one topic; it makes no network call."""
+def build_event_producer(
+    settings: ProducerSettings, *, create_topic: bool = False
+) -> EventProducer:
+    """Build a producer of one topic; it makes no network call.
+
+    Unless `create_topic` is true, a topic that does not exist is an error: it may be a typo.
+    """
     return EventProducer(
         settings,
         CachedRegistry(load_registry(settings.registry, call_seconds=_CALL_SECONDS)),
         Producer(settings.kafka, _SEND_SECONDS),
+        create_topic=create_topic,
     )

@@ -91,10 +91,10 @@ class ProducerSettings(Settings):
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",
-        "schema of an event: exact (its own fields), grow (every field ever seen) or fixed (the"
-        " newest version; it registers nothing)",
+        "schema of an event: grow (every field ever seen), exact (its own fields, a version for each"
+        " combination) or fixed (the newest version; it registers nothing)",
         parse=Policy,
-        default=Policy.EXACT,
+        default=Policy.GROW,
     )
     version_budget: int = setting(
         "PENSTOCK_VERSION_BUDGET",

@@ -7,28 +7,26 @@ from enum import StrEnum
 
 from penstock.errors import VersionBudgetError
 from penstock.schemas.definition import Schema, canonical_form
+from penstock.schemas.diff import diff_schemas
 from penstock.schemas.merge import merge_schemas
 
 
 class Policy(StrEnum):
     """The fields of an event's schema, and its origin.
 
-    EXACT: the fields of that event only, so n optional fields can make 2^n versions.
     GROW: every field ever seen, so n optional fields make at most n versions.
+    EXACT: the fields of that event only, so n optional fields can make 2^n versions.
     FIXED: the newest version that somebody else registered; an event registers none.
     """
 
-    EXACT = "exact"
     GROW = "grow"
+    EXACT = "exact"
     FIXED = "fixed"
 
 
 _MOST_FORMS = 1_000  # forms of events that one set of versions caches
 
-_ADVICE = {
-    Policy.EXACT: "choose the policy grow, which makes a version per field, or raise the budget",
-    Policy.GROW: "look whether data became names of fields, or raise the budget",
-}
+_SHOWN_FIELDS = 3
 
 
 class VersionSet:
@@ -83,6 +81,31 @@ class VersionSet:
         if len(self) >= budget:
             raise VersionBudgetError(
                 f"the event needs a new version of its schema, found {len(self)} versions and "
-                f"expected at most {budget}: {_ADVICE[policy]}"
+                f"expected at most {budget}: {self._advise(wanted, policy, budget)}"
             )
         return wanted
+
+    def warn(self, wanted: Schema, policy: Policy, budget: int) -> str:
+        """Return why so many versions are used up if a new one uses half of the budget or more."""
+        count = len(self) + 1
+        if 2 * count < budget:
+            return ""
+        return (
+            f"{count} of at most {budget} versions are used: {self._advise(wanted, policy, budget)}"
+        )
+
+    def _advise(self, wanted: Schema, policy: Policy, budget: int) -> str:
+        """Return the cause of many versions, and settings under which the event is written."""
+        # Versions that exist count too, so the first one of another policy needs room.
+        more = f"a version budget of {2 * max(len(self), budget)}"
+        if policy is Policy.EXACT:
+            return (
+                "under the policy exact each combination of fields is a version; choose the policy"
+                f" grow, under which each new field is one, and {more}"
+            )
+        added = [] if self.merged is None else diff_schemas(self.merged, wanted).changes
+        changes = ", ".join(str(each) for each in added[:_SHOWN_FIELDS]) or "all fields in one"
+        return (
+            f"the last change is {changes}; if data became names of fields, make it values of"
+            f" fields, else choose {more}"
+        )

@@ -118,6 +118,7 @@ def producers(
                 "PENSTOCK_REGISTRY": f"glue://{name}?region={REGION}&compatibility={mode}",
                 "PENSTOCK_REJECTED_BUCKET": bucket,
                 "PENSTOCK_TOPIC": name,
+                "PENSTOCK_POLICY": "exact",
                 "PENSTOCK_VERSION_BUDGET": "5000",
             }
         },

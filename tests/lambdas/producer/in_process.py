@@ -80,6 +80,7 @@ def function(bucket: str) -> Iterator[Function]:
         "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
         "KAFKA_SECURITY": "plaintext",
         "PENSTOCK_REGISTRY": "memory://",
+        "PENSTOCK_POLICY": "exact",
         "PENSTOCK_REJECTED_BUCKET": bucket,
     }
     with (

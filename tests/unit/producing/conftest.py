@@ -38,7 +38,7 @@ def build(registry: CachedRegistry, topic: FakeTopic) -> Build:
 
     def build(**changes: Any) -> EventProducer:
         settings = ProducerSettings(KAFKA, "memory://", **changes)
-        return EventProducer(settings, registry, topic)  # type: ignore[arg-type]
+        return EventProducer(settings, registry, topic, create_topic=True)  # type: ignore[arg-type]
 
     return build
 

@@ -63,7 +63,7 @@ def build(inner: CountedRegistry, time: FakeTime, topic: FakeTopic) -> Callable[
             KAFKA, "memory://", _TOPIC, schema_name=schema, policy=Policy.FIXED, shape=shape
         )
         cached = CachedRegistry(inner, clock=time.clock)
-        return EventProducer(settings, cached, topic)  # type: ignore[arg-type]
+        return EventProducer(settings, cached, topic, create_topic=True)  # type: ignore[arg-type]
 
     return build
 
@@ -322,7 +322,7 @@ def test_glue_is_asked_for_the_list_and_the_version_and_nothing_else(
     settings = ProducerSettings(
         KAFKA, "glue://plant", _TOPIC, schema_name=_SCHEMA, policy=Policy.FIXED, shape=_SHAPE
     )
-    producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
+    producer = EventProducer(settings, CachedRegistry(registry), topic, create_topic=True)  # type: ignore[arg-type]
 
     for number in range(3):
         written(producer, {"id": "r", "total": number})

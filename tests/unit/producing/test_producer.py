@@ -21,7 +21,8 @@ from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, Build, refused, written
 
 
-def test_the_schema_follows_the_events(producer: EventProducer) -> None:
+def test_the_schema_follows_the_events(build: Build) -> None:
+    producer = build(policy=Policy.EXACT)
     said = [*written(producer, {}), *written(producer, {"temperature": 30}, {})]
 
     assert [each["schema"]["version"] for each in said] == [1, 2, 1]
@@ -120,7 +121,7 @@ def test_a_version_that_was_registered_with_another_text_is_not_registered_again
     schema = infer_schema({"temperature": 30}, "sensor", base=base_fields(READING))
     inner.store.create("memory/sensor", json.dumps(schema, indent=2))
     settings = ProducerSettings(KAFKA, "memory://", policy=policy)
-    producer = EventProducer(settings, CachedRegistry(inner), topic)  # type: ignore[arg-type]
+    producer = EventProducer(settings, CachedRegistry(inner), topic, create_topic=True)  # type: ignore[arg-type]
 
     said = written(producer, {"temperature": 30}, {"temperature": 31})
 
@@ -182,7 +183,7 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
     assert (settings.topic, settings.schema_name, settings.device_id) == (
         *("sensor", "sensor", "000001"),
     )
-    assert (settings.policy, settings.version_budget) == (Policy.EXACT, 100)
+    assert (settings.policy, settings.version_budget) == (Policy.GROW, 100)
     assert settings.new_topic == Topic("sensor")
     assert "hidden" not in repr(settings)
     found = " ".join(caught.value.problems)
@@ -191,7 +192,7 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
     assert "PENSTOCK_TOPIC_REPLICAS is 'all', expected replicas of the topic if" in found
     assert "PENSTOCK_TOPIC is 'a b', expected topic that the records go to, up to 249" in found
     assert "PENSTOCK_SCHEMA_NAME is 'sensor-v1', expected name of the events' schema and" in found
-    assert "PENSTOCK_POLICY is 'any', expected schema of an event: exact" in found
+    assert "PENSTOCK_POLICY is 'any', expected schema of an event: grow" in found
     assert "PENSTOCK_REGISTRY (--registry) is missing" in found
     assert "PENSTOCK_REJECTED_BUCKET (--rejected-bucket) is missing" in found
     assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in found

@@ -74,7 +74,7 @@ class _World:
         kafka = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
         settings = ProducerSettings(kafka, "memory://", policy=self.policy, version_budget=6)
         cached = CachedRegistry(client, clock=self.time.clock)
-        return client, EventProducer(settings, cached, self.topic)  # type: ignore[arg-type]
+        return client, EventProducer(settings, cached, self.topic, create_topic=True)  # type: ignore[arg-type]
 
     def event(self) -> dict[str, Any]:
         """Make up an event."""
