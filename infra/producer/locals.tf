@@ -104,6 +104,7 @@ locals {
             PENSTOCK_ORDER          = try(join(",", producer.order), null)
             PENSTOCK_SORT           = try(join(",", producer.sort), null)
             PENSTOCK_SORT_NAME      = producer.mode == "append" ? null : try("${join("_", producer.sort)}_sort", "none")
+            PENSTOCK_TIMES          = producer.times == "text" ? null : producer.times
             PENSTOCK_VERSION_BUDGET = tostring(lookup(local._budgets, name, null))
           } : name => value if value != null
         },

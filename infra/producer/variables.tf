@@ -192,8 +192,9 @@ variable "producers" {
       security_group_id = optional(string)
       url               = string
     }))
-    schema         = optional(string)       # the topic's name unless given
-    sort           = optional(list(string)) # fields of the sort key
+    schema         = optional(string)         # the topic's name unless given
+    sort           = optional(list(string))   # fields of the sort key
+    times          = optional(string, "text") # text, timestamp-millis or timestamp-micros, for ISO 8601 texts in new fields
     topic          = string
     version_budget = optional(number) # 100 unless given
   }))
@@ -243,8 +244,12 @@ variable "producers" {
     error_message = "The numbers are ${jsonencode({ for name, producer in var.producers : name => producer.numbers })}; choose double or decimal."
   }
   validation {
+    condition     = alltrue([for producer in values(var.producers) : contains(["text", "timestamp-millis", "timestamp-micros"], producer.times)])
+    error_message = "The types of times are ${jsonencode({ for name, producer in var.producers : name => producer.times })}; choose text, timestamp-millis or timestamp-micros."
+  }
+  validation {
     condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow", "fixed"], producer.policy)])
-    error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose exact, grow or fixed."
+    error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose grow, exact or fixed."
   }
   validation {
     condition     = alltrue([for producer in values(var.producers) : producer.policy != "fixed" || (producer.compatibility == null && producer.version_budget == null)])

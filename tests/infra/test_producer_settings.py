@@ -60,6 +60,10 @@ def test_each_function_has_settings_that_are_valid(settings):
     assert shapes.keys() == {"invoices", "meters", "orders", "producer"}
     assert (shapes["producer"].key, shapes["producer"].mode) == (("deviceId",), Mode.APPEND)
     assert shapes["meters"].key == ("site", "meter")
+    given = settings["meters"]
+    assert (given.numbers, given.times, given.policy) == ("decimal", "timestamp-micros", "exact")
+    given = settings["producer"]
+    assert (given.numbers, given.times, given.policy) == ("double", "text", "grow")
     assert (shapes["orders"].mode, shapes["orders"].order) == (Mode.UPSERT, ("revision", "at"))
     assert shapes["orders"].sort == ("currency", "day")
     assert (shapes["invoices"].mode, shapes["invoices"].sort_name) == (Mode.UPSERT, None)

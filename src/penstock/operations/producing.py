@@ -22,7 +22,7 @@ from penstock.producing import (
 )
 from penstock.records import RowShape
 from penstock.registry import CachedRegistry, load_registry
-from penstock.schemas import Policy, Schema, compile_sampler, select_base
+from penstock.schemas import Policy, Schema, compile_sampler, fit_event_time, select_base
 from penstock.settings import Settings, nested, parse_switch, setting
 
 _BATCH_EVENTS = 1_000
@@ -162,7 +162,8 @@ def _read_source(
 def _generate(schema: Schema, shape: RowShape, random: Random) -> Iterator[list[SourceEvent]]:
     """Yield events without end; the present is their time, if the schema has a field for it."""
     sample = compile_sampler(schema)
-    present = select_base(schema, {shape.event_time: 0} if shape.event_time else {})
+    base = {shape.event_time: 0} if shape.event_time else {}
+    present = select_base(schema, fit_event_time(base, schema, shape.event_time))
     for first in itertools.count(1, _BATCH_EVENTS):
         events = [sample(random) for _ in range(_BATCH_EVENTS)]
         left_out = ({k: v for k, v in event.items() if k not in present} for event in events)

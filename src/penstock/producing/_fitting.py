@@ -15,7 +15,7 @@ from penstock.errors import (
 from penstock.producing.settings import ProducerSettings
 from penstock.records import RowShape
 from penstock.registry import SchemaVersion
-from penstock.schemas import compile_fitter
+from penstock.schemas import compile_fitter, fit_event_time
 
 _Fit = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
@@ -44,8 +44,9 @@ def fit_event(
         )
     version = versions[-1]
     fit = _compile(version, settings.shape)
+    time, schema = settings.shape.event_time, version.schema
     try:
-        return fit(event, base)
+        return fit(fit_event_time(event, schema, time), fit_event_time(base, schema, time))
     except EventValueError as error:
         raise EventMismatchError(
             f"{error}, as version {version.number} of schema {version.name} says: correct the "

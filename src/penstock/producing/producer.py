@@ -40,12 +40,13 @@ from penstock.registry import (
     load_registry,
 )
 from penstock.schemas import (
-    NumberRule,
     Policy,
     Schema,
+    TypeRules,
     VersionSet,
     compile_encoder,
     diff_schemas,
+    fit_event_time,
     infer_schema,
     parse_event,
     to_record,
@@ -139,7 +140,10 @@ class EventProducer:
         self._create_topic = create_topic
         self._registry = registry
         self._base = base_fields(settings.shape)
-        self._numbers = NumberRule(settings.numbers, list_key_fields(settings.shape))
+        shape = settings.shape
+        self._rules = TypeRules(
+            settings.numbers, settings.times, list_key_fields(shape), shape.event_time
+        )
         self._producer = producer
         self._versions = VersionSet(())
         self._listed: tuple[SchemaVersion, ...] = ()
@@ -230,9 +234,10 @@ class EventProducer:
             versions = self._read_versions()
             try:
                 known = versions.merged
-                inferred = infer_schema(event, name, known, self._base, self._numbers)
+                inferred = infer_schema(event, name, known, self._base, self._rules)
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
-                record = to_record(event, chosen, base)
+                timed = fit_event_time({**base, **event}, chosen, settings.shape.event_time)
+                record = to_record(timed, chosen)
                 check_key(settings.shape, _name_as_json(chosen, record))
                 listed = self._find_listed(chosen)
                 if listed is not None:
@@ -313,7 +318,7 @@ class EventProducer:
             return ()
         try:
             name = self._settings.schema_name
-            alone = infer_schema(event, name, None, self._base, self._numbers)
+            alone = infer_schema(event, name, None, self._base, self._rules)
         except PenstockError:  # it contradicts itself
             return ()
         # A field that the event leaves out is no change: a record may leave fields out.

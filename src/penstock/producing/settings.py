@@ -10,7 +10,7 @@ from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
 from penstock.kafka import KafkaSettings, Topic
 from penstock.records import READING, RowShape
-from penstock.schemas import Numbers, Policy, check_schema
+from penstock.schemas import Numbers, Policy, Times, check_schema
 from penstock.settings import Settings, nested, parse_count, setting
 
 _LEFT_TO_BROKERS = -1  # the same value as in `Topic`
@@ -91,8 +91,8 @@ class ProducerSettings(Settings):
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",
-        "schema of an event: grow (every field ever seen), exact (its own fields, a version for each"
-        " combination) or fixed (the newest version; it registers nothing)",
+        "schema of an event: grow (every field ever seen), exact (its own fields, so that each"
+        " combination is a version) or fixed (the newest version; it registers nothing)",
         parse=Policy,
         default=Policy.GROW,
     )
@@ -108,6 +108,13 @@ class ProducerSettings(Settings):
         " with all its digits) or decimal (20 digits before the point and 18 after it)",
         parse=Numbers,
         default=Numbers.DOUBLE,
+    )
+    times: Times = setting(
+        "PENSTOCK_TIMES",
+        "type of texts in ISO 8601 with a zone in new fields: text, timestamp-millis or"
+        " timestamp-micros (a text with more digits is refused)",
+        parse=Times,
+        default=Times.TEXT,
     )
     compress_bytes: int = setting(
         "PENSTOCK_COMPRESS_BYTES",

@@ -10,9 +10,10 @@ from typing import Any, Final
 from penstock.errors import EventValueError, UnroutableError
 from penstock.records.record import Record, Source
 from penstock.records.shape import ADDED, DELETED, ORDER, Mode, RowShape
+from penstock.schemas import TIME_MEANING, read_time
 
 _SHOWN_CHARACTERS: Final = 40
-_MAX_TIMESTAMP: Final = 10**13 - 1
+_MILLISECOND: Final = 1_000_000  # in nanoseconds
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _MAX_SORT_BYTES: Final = 1_024
 _ALL: Final = 2**64 - 1
@@ -166,9 +167,9 @@ def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
                 f"{field}: found {_show(value)}, expected a number or a string", path=field
             )
     time = event.get(shape.event_time) if shape.event_time else 0
-    if shape.sort_name and not shape.sort and not _is_time(time):
+    if shape.sort_name and not shape.sort and read_time(time) is None:
         raise EventValueError(
-            f"{shape.event_time}: found {_show(time)}, expected milliseconds since 1970",
+            f"{shape.event_time}: found {_show(time)}, expected {TIME_MEANING}",
             path=shape.event_time or "",
         )
 
@@ -204,11 +205,14 @@ def _place(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     if shape.event_time is None:
         return place
     time = event.get(shape.event_time)
-    if not _is_time(time):
+    nanoseconds = read_time(time)
+    if nanoseconds is None:
         raise UnroutableError(
-            f"{source}: found {shape.event_time} {_show(time)}, expected milliseconds since 1970"
+            f"{source}: found {shape.event_time} {_show(time)}, expected {TIME_MEANING}"
         )
-    return f"{time:013d}-{place}"
+    milliseconds, rest = divmod(nanoseconds, _MILLISECOND)
+    fraction = f".{rest:06d}".rstrip("0") if rest else ""  # "-" sorts before "."
+    return f"{milliseconds:013d}{fraction}-{place}"
 
 
 def _join(
@@ -232,10 +236,6 @@ def _kinds(fields: Sequence[str]) -> tuple[type, ...]:
 
 def _expected(fields: Sequence[str]) -> str:
     return "a string" if len(fields) == 1 else "a string or a whole number"
-
-
-def _is_time(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= _MAX_TIMESTAMP
 
 
 def _join_fields(event: Mapping[str, Any], fields: Sequence[str]) -> str:

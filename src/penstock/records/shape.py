@@ -119,7 +119,8 @@ class RowShape(Settings):
     )
     event_time: str | None = setting(
         "PENSTOCK_EVENT_TIME",
-        "field with the event time, by which the lake is partitioned and sorted;"
+        "field with the event time, by which the lake is partitioned and sorted: text in ISO 8601"
+        " with a zone, or whole seconds, milliseconds or microseconds since 1970;"
         f" {_NONE} for Kafka's timestamp",
         parse=_parse_optional,
         default="timestamp",
@@ -221,7 +222,7 @@ class RowShape(Settings):
         if self.key == (self.event_time,):
             yield (
                 f"PENSTOCK_EVENT_TIME (--event-time) is the key {self.event_time!r}, which is a"
-                f" string, expected a field with milliseconds or {_NONE}"
+                f" string, expected a field with a time or {_NONE}"
             )
 
     def _append_problems(self) -> Iterator[str]:

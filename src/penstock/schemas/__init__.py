@@ -22,7 +22,7 @@ from penstock.schemas.compatibility import (
 from penstock.schemas.definition import Schema, canonical_form, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event, read_number, scan_value, write_value
-from penstock.schemas.infer import NumberRule, infer_schema
+from penstock.schemas.infer import TypeRules, infer_schema
 from penstock.schemas.logical import Numbers, find_decimal
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
@@ -30,17 +30,31 @@ from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
 from penstock.schemas.required import Path, list_fields, list_required
 from penstock.schemas.samples import compile_sampler
+from penstock.schemas.times import (
+    END_NANOSECONDS,
+    TIME_MEANING,
+    TIME_PATTERN,
+    TIME_UNITS,
+    Times,
+    fit_event_time,
+    read_time,
+)
 
 __all__ = [
+    "END_NANOSECONDS",
+    "TIME_MEANING",
+    "TIME_PATTERN",
+    "TIME_UNITS",
     "Compatibility",
     "Incompatibility",
-    "NumberRule",
     "Numbers",
     "Path",
     "Policy",
     "Schema",
     "SchemaChange",
     "SchemaDiff",
+    "Times",
+    "TypeRules",
     "VersionSet",
     "avro_name",
     "canonical_form",
@@ -57,6 +71,7 @@ __all__ = [
     "diff_schemas",
     "encode",
     "find_decimal",
+    "fit_event_time",
     "infer_schema",
     "inline_references",
     "list_fields",
@@ -65,6 +80,7 @@ __all__ = [
     "merge_schemas",
     "parse_event",
     "read_number",
+    "read_time",
     "scan_value",
     "select_base",
     "to_record",

@@ -11,6 +11,8 @@ A schema is inferred from events, or it is given and the event must fit it:
     missing field       null                        the schema's default, else null
     bytes and fixed     rejected                    a string in base64
     decimal             a number                    a number
+    timestamp           a number as it is, or       the same
+                        a text in ISO 8601
     float               rejected if rounded         the nearest, with all digits of the event
 """
 
@@ -35,6 +37,7 @@ from penstock.schemas._json import (
 )
 from penstock.schemas._types import INTEGER_LIMITS, AvroField, AvroType, holds
 from penstock.schemas.logical import decimal_of, write_decimal
+from penstock.schemas.times import Times, fit_time
 
 
 def convert(value: Any, type_: AvroType, path: str) -> Any:
@@ -74,9 +77,9 @@ class Fitting:
         field = self._fields.get(name)
         if field is None:
             return False
-        kind, logical = ("string", ()) if isinstance(value, str) else ("long", _MILLISECONDS)
+        kind, logical = ("string", ()) if isinstance(value, str) else ("long", _TIMESTAMPS)
         return any(
-            branch.kind == kind and branch.logical in ((), logical)
+            branch.kind == kind and (not branch.logical or branch.logical[0] in logical)
             for branch in field.type.branches or (field.type,)
         )
 
@@ -210,10 +213,11 @@ class _Conversion:
 _NOT_IN_JSON = {"record", "array", "map", "null", "bytes", "fixed"}
 _NO_SCALARS = (type(None), list, Mapping)
 _IN_BASE64 = {"bytes", "fixed"}
+_TEXT_TIMES = {("timestamp-millis",), ("timestamp-micros",)}
 _TRIED_SHARE = 4  # of the values that may be converted, in branches that do not fit
 # A union takes the first branch that fits: text comes before base64, and exact before rounded.
 _LAST_BRANCHES = {"float": 1, "bytes": 2, "fixed": 2}
-_MILLISECONDS: Final = ("timestamp-millis", None, None)
+_TIMESTAMPS: Final = (Times.MILLIS, Times.MICROS)
 
 # A default is written for each item of a list that lacks the field, a long text each time.
 _CHARACTERS_PER_VALUE = 16
@@ -248,9 +252,7 @@ def _convert_given(value: Any, type_: AvroType, path: str) -> Any:
     return _convert_scalar(value, type_, path)
 
 
-def _convert_decimal(
-    value: Any, type_: AvroType, decimal: tuple[int, int], path: str
-) -> bytes:
+def _convert_decimal(value: Any, type_: AvroType, decimal: tuple[int, int], path: str) -> bytes:
     """Return the bytes of a number's decimal, as few as hold its sign, or the size of a fixed."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise refused(value, type_.label(), path)
@@ -266,6 +268,8 @@ def _convert_decimal(
 def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
     if type_.kind in _IN_BASE64 and (decimal := decimal_of(type_)):
         return _convert_decimal(value, type_, decimal, path)
+    if isinstance(value, str) and type_.kind == "long" and type_.logical[:1] in _TEXT_TIMES:
+        return fit_time(value, type_.logical[0], path)
     if type_.kind in _NOT_IN_JSON or isinstance(value, _NO_SCALARS):
         raise refused(value, type_.label(), path)
     found = scalar_kind(value, path)

@@ -26,6 +26,7 @@ from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 from penstock.schemas.logical import DECIMAL, Numbers
 from penstock.schemas.names import avro_name
+from penstock.schemas.times import Times, fit_time, is_time_text
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
 _SHOWN = 40
@@ -34,7 +35,51 @@ _FIELD_DEPTH = 2  # of the fields of the event itself
 _FIELD_CHARACTERS = 49
 
 _NULL = AvroType("null")
+_TIMES = {
+    Times.TEXT: AvroType("string"),
+    **{
+        each: AvroType("long", attributes={"logicalType": str(each)})
+        for each in (Times.MILLIS, Times.MICROS)
+    },
+}
 _SCALARS = {kind: AvroType(kind) for kind in ("boolean", "long", "double", "string")}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRules:
+    """The types of fields that have none yet.
+
+    Attributes:
+        numbers: the type of numbers.
+        times: the type of texts in ISO 8601 with a zone.
+        plain: fields of the event itself whose values keep the types of JSON: keys and orders of
+            rows are made of text, whole numbers and doubles.
+        event_time: the base field that holds a time, as a number or as text.
+    """
+
+    numbers: Numbers = Numbers.DOUBLE
+    times: Times = Times.TEXT
+    plain: Collection[str] = ()
+    event_time: str | None = None
+
+    @property
+    def type_of_times(self) -> AvroType:
+        """The type of a text that is a time."""
+        return _TIMES[self.times]
+
+    def find(self, value: Any, at: _Place) -> AvroType | None:
+        """Return the type of a value if it is not the one of JSON."""
+        if self.numbers is Numbers.DOUBLE and self.times is Times.TEXT:
+            return None
+        if at.depth == _FIELD_DEPTH and at.path in [join_path("", name) for name in self.plain]:
+            return None
+        if self.times is not Times.TEXT and is_time_text(value):
+            return self.type_of_times
+        is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        return DECIMAL if self.numbers is Numbers.DECIMAL and is_number else None
+
+
+_RULES = TypeRules()
 
 
 def infer_schema(
@@ -42,7 +87,7 @@ def infer_schema(
     name: str,
     known: Schema | None = None,
     base: Sequence[Mapping[str, Any]] = (),
-    numbers: NumberRule | None = None,
+    rules: TypeRules = _RULES,
 ) -> Schema:
     """Infer the record schema of an event; the order of its keys does not matter.
 
@@ -52,7 +97,7 @@ def infer_schema(
         known: The merge of all versions; it decides the types that the event leaves open.
         base: Required fields that come first, even if the event does not have them. A type of
             the versions before is taken that holds the same values, such as timestamp-millis.
-        numbers: The type of numbers in fields that `known` does not have; doubles by default.
+        rules: The types of fields that `known` does not have; doubles and text by default.
 
     Raises:
         EventValueError: a value that no schema carries unchanged.
@@ -62,17 +107,15 @@ def infer_schema(
     check_values(event)
     known_type = None if known is None else resolve(known)
     required = [
-        _base_field(field, known_type)
+        _base_field(field, known_type, event, rules)
         for field in resolve({"type": "record", "name": name, "fields": list(base)}).fields
     ]
     for field in required:
         if field.json_name in event:
-            # A version of another program may allow null, but an event must have a value.
-            convert(event[field.json_name], _present(field.type) or field.type, field.json_name)
+            _check_base(field, event[field.json_name], rules)
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
-    inference = _Inference(numbers or NumberRule())
-    record = unify_names(inference.infer_record(optional, known_type, name, _Place(name)))
+    record = unify_names(_Inference(rules).infer_record(optional, known_type, name, _Place(name)))
     schema = to_schema(replace(record, fields=(*required, *record.fields)))
     _check_size(schema)
     # An item of a list may still not fit the merged type of all items: an integer that a double
@@ -81,31 +124,27 @@ def infer_schema(
     return schema
 
 
-def _base_field(base: AvroField, known: AvroType | None) -> AvroField:
+def _base_field(
+    base: AvroField, known: AvroType | None, event: Mapping[str, Any], rules: TypeRules
+) -> AvroField:
     """Return the known field if it holds the same values, as one with a logical type does."""
     fields = {field.json_name: field for field in known.fields} if known else {}
     was = fields.get(base.json_name)
     type_ = _present(was.type) if was else None
-    return was if was and type_ and type_.kind == base.type.kind else base
+    is_time = base.json_name == rules.event_time
+    if was and type_ and type_.kind in {base.type.kind, *(["string"] if is_time else ())}:
+        return was
+    if is_time and isinstance(event.get(base.json_name), str):
+        return replace(base, type=rules.type_of_times)
+    return base
 
 
-@dataclass(frozen=True, slots=True)
-class NumberRule:
-    """The type of the numbers of events, except in the `plain` fields of the event itself.
-
-    Keys and orders of rows are made of those: of text and whole numbers, and of doubles.
-    """
-
-    numbers: Numbers = Numbers.DOUBLE
-    plain: Collection[str] = ()
-
-    def makes_decimal(self, value: Any, at: _Place) -> bool:
-        """Return whether a value becomes a decimal in a field that has no type yet."""
-        if self.numbers is Numbers.DOUBLE or isinstance(value, bool):
-            return False
-        if at.depth == _FIELD_DEPTH and at.path in [join_path("", name) for name in self.plain]:
-            return False
-        return isinstance(value, int | float | Decimal)
+def _check_base(field: AvroField, value: Any, rules: TypeRules) -> None:
+    # A version of another program may allow null, but an event must have a value.
+    type_ = _present(field.type) or field.type
+    if field.json_name == rules.event_time:
+        value = fit_time(value, str((*type_.logical, type_.kind)[0]), field.json_name)
+    convert(value, type_, field.json_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +167,8 @@ class _Inference:
     Equal types are one object, so the items of a list are merged once for each different type.
     """
 
-    def __init__(self, numbers: NumberRule) -> None:
-        self._numbers = numbers
+    def __init__(self, rules: TypeRules) -> None:
+        self._rules = rules
         self._fields: dict[tuple[str, str, int], AvroField] = {}
         self._known: dict[int, dict[str, AvroField]] = {}
         self._types: dict[tuple[Any, ...], AvroType] = {}
@@ -172,9 +211,9 @@ class _Inference:
             if known is not None and known.kind != "array":
                 raise _contradiction(value, known, at.path)
             return self._infer_items(value, known, at.inside(f"{at.path}[]"))
-        if known is None and self._numbers.makes_decimal(value, at):
-            convert(value, DECIMAL, at.path)
-            return DECIMAL
+        if known is None and (type_ := self._rules.find(value, at)):
+            convert(value, type_, at.path)
+            return type_
         return _infer_scalar(value, known, at.path)
 
     def _infer_object(

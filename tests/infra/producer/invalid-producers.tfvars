@@ -8,7 +8,7 @@ network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 producers = {
   access = { topic = "sensor", compatibility = "backward", policy = "append" }
   other  = { topic = "sensors", schema = "sensor" }
-  third  = { topic = "sensor/one", key = [], sort = ["a,b"], mode = "merge" }
+  third  = { topic = "sensor/one", key = [], sort = ["a,b"], mode = "merge", numbers = "exact", times = "iso" }
   prices = { topic = "price", key = ["readingId"], order = [] }
   fourth = { topic = "sensor/two", policy = "fixed", version_budget = 3 }
   orders = { topic = "order", registry = { url = "apicurio+https://reader:password@schemas.example.com" } }

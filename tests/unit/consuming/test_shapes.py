@@ -15,7 +15,7 @@ from penstock.producing import EventProducer, Produced, ProducerSettings, Refusa
 from penstock.records import KeyFormat, Mode, Record, RowShape, Source, Tombstone
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
-from penstock.schemas import Policy, encode
+from penstock.schemas import TIME_MEANING, Policy, encode
 from tests.stubs.consuming import FakeErrors, FakeTable
 from tests.stubs.topic import FakeTopic
 
@@ -36,7 +36,7 @@ def _produce(
     shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any, **more: Any
 ) -> list[Any]:
     settings = ProducerSettings(KAFKA, "memory://", shape=shape, schema_name="order", **more)
-    producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
+    producer = EventProducer(settings, CachedRegistry(registry), topic, create_topic=True)  # type: ignore[arg-type]
     stamper = Stamper(shape, "000001")
     return producer.produce([stamper.stamp(event) for event in events], 10)
 
@@ -176,13 +176,13 @@ def test_an_event_that_can_be_no_row_is_rejected_before_its_schema_is_registered
             RowShape(),
             {"deviceId": "string", "timestamp": ["null", "long"]},
             {"timestamp": None},
-            "timestamp: found null, expected long",
+            f"timestamp: found null, expected {TIME_MEANING}",
         ),
         (
             RowShape(),
             {"deviceId": "string", "timestamp": "double"},
             {"timestamp": 5},
-            "timestamp: found 5.0, expected milliseconds since 1970",
+            f"timestamp: found 5.0, expected {TIME_MEANING}",
         ),
         (
             RowShape(("shop", "number"), "pk", sort_name="sk", event_time=None),

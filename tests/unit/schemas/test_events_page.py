@@ -11,16 +11,18 @@ import pytest
 from penstock.cli.values import describe_value
 from penstock.errors import EventError, SchemaConflictError
 from penstock.schemas import (
-    NumberRule,
     Numbers,
+    TypeRules,
     compile_fitter,
     decode_event,
     diff_schemas,
     encode,
+    fit_event_time,
     infer_schema,
     load_schema,
     merge_schemas,
     parse_event,
+    to_record,
     write_value,
 )
 from tests.stubs.readings import BASE_FIELDS
@@ -40,12 +42,18 @@ _LONG_EVENTS = {
 
 _INFERRED, _, _REGISTERED = _PAGE.read_text().partition("## Events of a registered schema")
 _DECIMALS = _INFERRED.partition("## Numbers as decimals")[2].partition("## ")[0]
+_TIMES = _INFERRED.partition("## Times")[2].partition("## ")[0]
 
 
 def _rows(text: str = _INFERRED) -> list[list[str]]:
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return [row for row in rows if row[0] not in {"Case", "---"}]
+
+
+def _rows_of_schemas() -> list[list[str]]:
+    times = _rows(_TIMES)
+    return [row for row in _rows() if row not in times]
 
 
 def _codes(cell: str) -> list[str]:
@@ -56,15 +64,21 @@ def _infer(texts: list[str], numbers: Numbers) -> object:
     known = infer_schema({}, "reading", base=BASE_FIELDS)
     for text in texts:
         event = parse_event(_LONG_EVENTS.get(text, text))
-        inferred = infer_schema(event, "reading", known, BASE_FIELDS, NumberRule(numbers))
+        inferred = infer_schema(
+            event, "reading", known, BASE_FIELDS, TypeRules(numbers, event_time="timestamp")
+        )
         known = merge_schemas([known, inferred])
     return inferred
 
 
-@pytest.mark.parametrize(("case", "before", "event", "result"), _rows(), ids=lambda cell: cell[:60])
+@pytest.mark.parametrize(
+    ("case", "before", "event", "result"), _rows_of_schemas(), ids=lambda cell: cell[:60]
+)
 def test_each_row_of_the_page_is_true(case: str, before: str, event: str, result: str) -> None:
     earlier, (text,) = _codes(before), _codes(event)
-    numbers = Numbers.DECIMAL if [case, before, event, result] in _rows(_DECIMALS) else Numbers.DOUBLE
+    numbers = (
+        Numbers.DECIMAL if [case, before, event, result] in _rows(_DECIMALS) else Numbers.DOUBLE
+    )
     if result.startswith("refused: "):
         with pytest.raises((EventError, SchemaConflictError)) as caught:
             _infer([*earlier, text], numbers)
@@ -78,6 +92,22 @@ def test_each_row_of_the_page_is_true(case: str, before: str, event: str, result
     assert [str(change).removeprefix("+ ") for change in diff.changes] == [
         f"{field} (optional)" for field in _codes(result)
     ], case
+
+
+@pytest.mark.parametrize(
+    ("case", "before", "event", "result"), _rows(_TIMES), ids=lambda cell: cell[:60]
+)
+def test_each_row_about_a_time_is_true(case: str, before: str, event: str, result: str) -> None:
+    schema, rules = None, TypeRules(event_time="timestamp")
+    try:
+        for given in map(parse_event, [*_codes(before), *_codes(event)]):
+            schema = infer_schema(given, "reading", schema, BASE_FIELDS, rules)
+            timed = fit_event_time({"deviceId": "d"} | given, schema, "timestamp")
+            payload = encode(to_record(timed, schema), schema)
+        told = json.dumps(decode_event(payload, schema)["timestamp"])
+    except EventError as error:
+        told = str(error)
+    assert [told] == _codes(result), case
 
 
 @pytest.mark.parametrize(
@@ -102,4 +132,5 @@ def test_each_row_about_a_registered_schema_is_true(
 def test_the_page_covers_every_case() -> None:
     assert len(_rows()) >= 50
     assert len(_rows(_DECIMALS)) >= 9
+    assert len(_rows(_TIMES)) >= 10
     assert len(_rows(_REGISTERED)) >= 15

@@ -46,7 +46,9 @@ def _refused(event: dict[str, Any], schema: Any) -> EventValueError:
         ("bytes", "AAEC/w==", b"\0\1\2\xff"),
         ("bytes", "", b""),
         (_FIXED, "AAEC/w==", b"\0\1\2\xff"),
-        (_DECIMAL, "BNI=", b"\x04\xd2"),  # 12.34
+        (_DECIMAL, 12.34, b"\x04\xd2"),
+        (_DECIMAL, -1, b"\x9c"),  # -100
+        (_DECIMAL | {"type": "fixed", "name": "F", "size": 3}, 1, b"\0\0\x64"),
         (_DURATION, "AQAAAAIAAAADAAAA", b"\1\0\0\0\2\0\0\0\3\0\0\0"),
         ({"type": "int", "logicalType": "date"}, 20_779, 20_779),
         ({"type": "long", "logicalType": "timestamp-micros"}, 2**53 + 1, 2**53 + 1),
@@ -80,7 +82,10 @@ def test_every_type_is_written_from_json(type_: Any, value: Any, found: Any) -> 
         ("bytes", "warm?", "a: found the string 'warm?', expected bytes in base64"),
         ("bytes", 7, "a: found 7, expected bytes in base64"),
         ("bytes", None, "a: found null, expected bytes in base64"),
-        (_DECIMAL, 12.34, "a: found 12.34, expected decimal(6, 2) in base64"),
+        (_DECIMAL, "BNI=", "a: found the string 'BNI=', expected decimal(6, 2)"),
+        (_DECIMAL, True, "a: found true, expected decimal(6, 2)"),
+        (_DECIMAL, 12.345, "a: found 12.345, expected decimal(6, 2): at most 4 digits before the "
+         "point and 2 after it"),
         (_FIXED, "AAEC", "a: found the string 'AAEC', expected 4 bytes in base64"),
         ({"type": "fixed", "name": "Y", "size": 1}, "AAEC",
          "a: found the string 'AAEC', expected 1 byte in base64"),
@@ -194,7 +199,8 @@ def test_defaults_count_as_values_since_each_item_of_a_list_takes_them(
         ("long", 5),
         ({"type": "long", "logicalType": "timestamp-millis"}, 5),
         (["null", "long"], 5),
-        (["null", {"type": "long", "logicalType": "timestamp-micros"}], None),
+        (["null", {"type": "long", "logicalType": "timestamp-micros"}], 5),
+        (["null", {"type": "long", "logicalType": "local-timestamp-micros"}], None),
         (["null", "int"], None),
         (["null", "string"], None),
     ],

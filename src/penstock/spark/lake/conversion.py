@@ -14,21 +14,21 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     MapType,
+    StringType,
     StructType,
     TimestampNTZType,
     TimestampType,
 )
 
 from penstock.records import READING
-from penstock.schemas import avro_name
+from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_name
 from penstock.spark.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
 # A double holds every whole number up to here exactly; beyond, some would be rounded.
 _MAX_EXACT: Final = 2**53
 
-# A reading's key has 13 digits for the time, enough until the year 2286.
-_MAX_MILLISECONDS: Final = 10**13 - 1
+_UNITS: Final = {1_000_000_000: "SECONDS", 1_000_000: "MILLIS", 1_000: "MICROS"}
 
 _DATES: Final = "DATE '0001-01-01' AND DATE '9999-12-31'"
 _DAY_MICROSECONDS: Final = 86_400_000_000
@@ -150,7 +150,8 @@ class EventTime:
     each day, so random times would exhaust its memory.
 
     Attributes:
-        field: the event's field, by its name in JSON; it holds milliseconds, a date or a timestamp.
+        field: the event's field, by its name in JSON; it holds a time as `schemas.times` reads it,
+            a date or a timestamp.
         days_before: days that it may lie before Kafka's timestamp; it may lie one day after it.
     """
 
@@ -165,8 +166,10 @@ class EventTime:
         type_ = event[name].dataType
         value = f"{EVENT}.{quote(name)}"
         if isinstance(type_, IntegerType | LongType):
-            valid = f"{value} BETWEEN 0 AND {_MAX_MILLISECONDS}"
-            told = f"IF({valid}, TIMESTAMP_MILLIS({value}), NULL)"
+            told = _read_number(value)
+        elif isinstance(type_, StringType):
+            valid = f"{value} RLIKE '^{TIME_PATTERN}$'"
+            told = f"IF({valid}, TRY_CAST({value} AS TIMESTAMP), NULL)"
         elif isinstance(type_, DateType):
             # A date of many years has no timestamp, and the cast of one ends the task.
             told = f"IF({value} BETWEEN {_DATES}, CAST({value} AS TIMESTAMP), NULL)"
@@ -179,3 +182,15 @@ class EventTime:
         kafka, before = "UNIX_MICROS(_kafka_timestamp)", self.days_before * _DAY_MICROSECONDS
         near = f"UNIX_MICROS({told}) BETWEEN {kafka} - {before} AND {kafka} + {_DAY_MICROSECONDS}"
         return f"IF({near}, {told}, _kafka_timestamp)"
+
+
+def _read_number(value: str) -> str:
+    """Return the SQL of the time that a whole number is, by its size."""
+    cases, least = [], 0
+    for beyond, size in TIME_UNITS:
+        last = min(beyond, END_NANOSECONDS // size) - 1
+        cases.append(
+            f"WHEN {value} BETWEEN {least} AND {last} THEN TIMESTAMP_{_UNITS[size]}({value})"
+        )
+        least = beyond
+    return f"CASE {' '.join(cases)} END"
