@@ -110,7 +110,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
         cluster=cluster | {"properties": {"message.max.bytes": "2000000"}},
         consumers=[_ROTATED | _READS_ORDERS, billing],
         producers={
-            "producer": {"topic": "sensor"},
+            "producer": {"topic": "sensor", "policy": "exact"},
             "orders": _PRODUCER_OF_ORDERS | {"registry": {"url": URL, **way}},
         },
         topics={"sensor": {}, "orders": {"partitions": 1}, "returns": {"partitions": 1}},
