@@ -18,7 +18,13 @@ from localcloud.command.logs import follow_log
 from penstock.errors import OperationError
 from penstock.operations import CONTRACT_FILE, write_contract
 from tools.lambda_packages import Target
-from tools.local_root import allow_destroy, copy_infra, local_environ, run_terraform
+from tools.local_root import (
+    EXTENSIONS_FILE,
+    allow_destroy,
+    copy_infra,
+    local_environ,
+    run_terraform,
+)
 from tools.terraform import VERSION, init_words
 
 ROOT = Path(__file__).parents[1]
@@ -135,6 +141,15 @@ class Account:
         self._keep(given | {"retention": _NOTHING_IS_KEPT} | variables)
         if not (self.folder / ".terraform").is_dir():
             self.run(*init_words(VERSION, os.environ))
+
+    def extend(self, calls: str) -> None:
+        """Write the calls of extensions into its root, in the place of earlier ones.
+
+        Raises:
+            StepFailedError: with what Terraform says.
+        """
+        (self.folder / EXTENSIONS_FILE).write_text(calls)
+        self.run(*init_words(VERSION, os.environ))
 
     def apply(self, **changes: Any) -> None:
         """Apply its root, with changes to the variables that are kept for later applies.

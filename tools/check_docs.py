@@ -88,7 +88,10 @@ def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
     decisions = root / "docs/adr/README.md"
-    modules = sorted(root.glob("infra/modules/*/README.md"))
+    modules = [
+        *sorted(root.glob("infra/modules/*/README.md")),
+        *sorted(root.glob("infra/extensions/*/README.md")),
+    ]
     return {
         settings: _with_part(settings.read_text(), "settings", settings_table(PROGRAMS)),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),

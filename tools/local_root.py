@@ -10,12 +10,19 @@ from pathlib import Path
 
 from tools.terraform import child_environ
 
+EXTENSIONS_FILE = "extensions.tf"  # the user's own, in the consumer's root
+
 _INSTALLING = frozenset({"TF_CLI_CONFIG_FILE", "TF_PLUGIN_CACHE_DIR"})
-_PRIVATE = shutil.ignore_patterns(".terraform*", "*.tfstate*", "*.tfvars*", "*_override.tf")
+_PRIVATE = shutil.ignore_patterns(
+    ".terraform*", "*.tfstate*", "*.tfvars*", "*_override.tf", EXTENSIONS_FILE
+)
 
 
 def copy_infra(infra: Path, to: Path) -> None:
-    """Copy roots and modules without states and variables, over older copies."""
+    """Copy roots and modules without states, variables and extensions, over older copies."""
+    for path in to.rglob("*.tf"):  # of older copies: Terraform reads every file
+        if not (infra / path.relative_to(to)).exists() and not _PRIVATE("", [path.name]):
+            path.unlink()
     shutil.copytree(infra, to, ignore=_PRIVATE, dirs_exist_ok=True)
 
 

@@ -54,7 +54,7 @@ def main() -> int:
 def check(infra: Path) -> list[str]:
     """Return the problems that Terraform finds, in a copy, so that no `.terraform` stays behind.
 
-    Each root is validated by itself, and the modules together, called by a generated root.
+    Each root is validated by itself, and modules and extensions, called by a generated root each.
     """
     problems = [
         f"{infra.name}/{name}: run `terraform fmt` on it"
@@ -63,8 +63,9 @@ def check(infra: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary, infra.name)
         shutil.copytree(infra, copy, ignore=shutil.ignore_patterns(".terraform*", "*_override.tf"))
-        modules = copy / "modules"
-        (modules / "calls.tf").write_text(_call(sorted(modules.glob("*/"))))
+        for parts in (copy / "extensions", copy / "modules"):
+            if parts.is_dir():
+                (parts / "calls.tf").write_text(_call(sorted(parts.glob("*/"))))
         folders = sorted({path.parent for path in copy.glob("*/*.tf")})
         with ThreadPoolExecutor(_TERRAFORM_AT_ONCE) as pool:
             for folder, said in zip(folders, pool.map(_validate, folders), strict=True):

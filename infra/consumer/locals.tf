@@ -1,7 +1,7 @@
 locals {
-  _partition = data.aws_partition.this.partition
-  prefix     = coalesce(var.prefix, "penstock-${var.contract.consumer}")
-  tags       = merge({ application = "penstock", part = local.prefix }, var.tags)
+  partition = data.aws_partition.this.partition
+  prefix    = coalesce(var.prefix, "penstock-${var.contract.consumer}")
+  tags      = merge({ application = "penstock", part = local.prefix }, var.tags)
 
   # Besides Glue.
   registries = var.contract.registries == null ? [] : var.contract.registries
@@ -19,12 +19,10 @@ locals {
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
   # The clients of the brokers in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other
-  # programs. No function is called consumer-quality.
+  # programs. Extensions let their own functions in.
   clients = merge(
     { for name, function in module.consumer : name => function.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
-    # By its literal name: the function itself, which knows the brokers, comes after their rules.
-    { for name in keys(local.quality) : "consumer-${name}" => module.quality["quality"].security_group_id },
     { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
@@ -34,7 +32,6 @@ locals {
   interface_endpoints = concat(
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
-    length(local.quality) > 0 ? ["athena"] : [],
     length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
   )
 

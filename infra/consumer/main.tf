@@ -8,7 +8,7 @@ module "network" {
   region      = var.contract.region
   aws_buckets = try(var.spark.cluster, null) == null ? {} : local.emr_buckets
   cidr        = var.network.cidr
-  clients     = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
+  clients     = local.clients
   existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles       = [var.contract.registry.role_arn]
@@ -45,7 +45,7 @@ module "reading_store" {
     { for name, table in local.tables : name => table if try(table.dynamodb, true) },
     { for join in values(local.joins) : join.waiting => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
     # No job or function has a table of this name.
-    { for table in local.has_schedules ? ["function_leases"] : [] : table => { hash_key = "id", range_key = null, ttl_attribute = "expiresAt" } },
+    { function_leases = { hash_key = "id", range_key = null, ttl_attribute = "expiresAt" } },
   )
 }
 
@@ -158,7 +158,7 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function, values(merge(local.quality, local.sync))[*].function)
+  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
   lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
@@ -166,9 +166,8 @@ module "alarms" {
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
     # Steps of a cluster log to S3, and metrics are made of logs in CloudWatch.
     jobs      = setsubtract(keys(local.jobs), try(var.spark.cluster.jobs, []))
-    schedules = concat(values(local.sync)[*].function, spark.schedules)
+    schedules = spark.schedules
     joins     = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
-    quality   = local.quality_alarms
   }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)

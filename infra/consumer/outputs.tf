@@ -48,14 +48,18 @@ output "functions" {
 }
 
 output "lake" {
-  description = "The lake: the analysts of lake.grants with the role and the work group of each, bucket, Glue database with its tables, and Athena work group."
+  description = "The lake: bucket, Glue database with its tables, and Athena work group."
   value = {
-    analysts  = merge([for grants in values(module.lake_grants) : grants.analysts]...)
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
     tables    = local.lake_tables
     workgroup = module.lake.workgroup
   }
+}
+
+output "platform" {
+  description = "What extensions take: local.platform, without secrets."
+  value       = local.platform
 }
 
 output "profiles" {
@@ -98,6 +102,4 @@ output "spark_application" {
 output "submit_commands" {
   description = "The submit command of each run, for a shell: the name of each job (a step of the cluster for the jobs of spark.cluster), its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
   value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
-
-  depends_on = [module.lake_grants]
 }

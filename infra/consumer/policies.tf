@@ -2,11 +2,11 @@
 # (docs/adr/0029-whole-policies.md), so a plan shows the policies whole.
 locals {
   _place    = "${var.contract.region}:${var.account_id}"
-  _glue     = "arn:${local._partition}:glue:${local._place}"
-  _keys     = "arn:${local._partition}:kms:${local._place}:key/*"
+  _glue     = "arn:${local.partition}:glue:${local._place}"
+  _keys     = "arn:${local.partition}:kms:${local._place}:key/*"
   _services = "${var.contract.region}.amazonaws.com"
   # Secrets Manager appends a dash and six characters to an ARN.
-  _login = "arn:${local._partition}:secretsmanager:${local._place}:secret:${module.broker_access.secret_name}-??????"
+  _login = "arn:${local.partition}:secretsmanager:${local._place}:secret:${module.broker_access.secret_name}-??????"
 
   # The trust policies in the producer account name who may assume these roles.
   _read_schemas = {
@@ -16,7 +16,7 @@ locals {
     Resource = [var.contract.registry.role_arn]
   }
   # Statements for backups, none without them.
-  _backups = [for url in var.registry_backups : "arn:${local._partition}:s3:::${trimprefix(url, "s3://")}"]
+  _backups = [for url in var.registry_backups : "arn:${local.partition}:s3:::${trimprefix(url, "s3://")}"]
   _read_backups = [
     for statement in [
       {
@@ -141,6 +141,16 @@ locals {
 
   # Every program of a job may list the lake; it reads and writes only its own objects.
   _lake_arn = module.lake.bucket.arn
+  _use_lake_key = {
+    Sid      = "UseTheKeyOfTheLake"
+    Effect   = "Allow"
+    Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
+    Resource = [local._keys]
+    Condition = { StringEquals = {
+      "kms:EncryptionContext:aws:s3:arn" = local._lake_arn
+      "kms:ViaService"                   = "s3.${local._services}"
+    } }
+  }
   _use_lake = [
     {
       # Without it, S3 answers 403 in place of 404 for a missing object. S3A's committers look for uploads to abort.
@@ -149,16 +159,7 @@ locals {
       Action   = ["s3:ListBucket", "s3:ListBucketMultipartUploads"]
       Resource = [local._lake_arn]
     },
-    {
-      Sid      = "UseTheKeyOfTheLake"
-      Effect   = "Allow"
-      Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
-      Resource = [local._keys]
-      Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:s3:arn" = local._lake_arn
-        "kms:ViaService"                   = "s3.${local._services}"
-      } }
-    },
+    local._use_lake_key,
   ]
   _table_objects = { for name, job in local.jobs : name => [for table in job.lake : "${local._lake_arn}/tables/${table}/*"] }
   _table_arns = {
@@ -328,13 +329,13 @@ locals {
     }
   ]...)
 
-  # What scheduled functions read from the bucket of the jobs' artifacts, since Lambda takes 4 KB of variables.
+  # What retries read from the bucket of the jobs' artifacts, since Lambda takes 4 KB of variables.
   _read_files = {
     for file, url in try(module.spark["spark"].files, {}) : file => {
       Sid      = "ReadItsPlan"
       Effect   = "Allow"
       Action   = ["s3:GetObject"]
-      Resource = ["arn:${local._partition}:s3:::${trimprefix(url, "s3://")}"]
+      Resource = ["arn:${local.partition}:s3:::${trimprefix(url, "s3://")}"]
     }
   }
   _decrypt_files = {
@@ -349,24 +350,22 @@ locals {
   }
   # Without reserved concurrency, two invocations of a scheduled function may overlap: one works.
   _hold_function_lease = [
-    for statement in [
-      {
-        Sid      = "HoldItsLease"
-        Effect   = "Allow"
-        Action   = ["dynamodb:UpdateItem"]
-        Resource = [try(local.readings["function_leases"].arn, "")]
-      },
-      {
-        Sid      = "UseTheKeyOfLeases"
-        Effect   = "Allow"
-        Action   = ["kms:Decrypt"]
-        Resource = [local._keys]
-        Condition = { StringEquals = {
-          "kms:EncryptionContext:aws:dynamodb:tableName" = try(local.readings["function_leases"].name, "")
-          "kms:ViaService"                               = "dynamodb.${local._services}"
-        } }
-      },
-    ] : statement if local.has_schedules
+    {
+      Sid      = "HoldItsLease"
+      Effect   = "Allow"
+      Action   = ["dynamodb:UpdateItem"]
+      Resource = [local.readings["function_leases"].arn]
+    },
+    {
+      Sid      = "UseTheKeyOfLeases"
+      Effect   = "Allow"
+      Action   = ["kms:Decrypt"]
+      Resource = [local._keys]
+      Condition = { StringEquals = {
+        "kms:EncryptionContext:aws:dynamodb:tableName" = local.readings["function_leases"].name
+        "kms:ViaService"                               = "dynamodb.${local._services}"
+      } }
+    },
   ]
 
   retry_policies = {

@@ -6,7 +6,7 @@ locals {
   _vpcs = local.makes_vpc == 0 ? 0 : length(data.aws_vpcs.all[0].ids) + (length(data.aws_vpcs.own[0].ids) > 0 ? 0 : 1)
 
   _maximum_vcpus = try(tonumber(split(" ", var.spark.application.maximum.cpu)[0]), 0)
-  _reserved      = coalesce(var.functions.reserved_concurrency, 0) * (length(local.joins) + length(local.quality) + length(local.sync))
+  _reserved      = coalesce(var.functions.reserved_concurrency, 0) * length(local.joins)
   # Those of AWS, of the brokers, and of EMR.
   _endpoints = length(local.interface_endpoints) + (var.contract.exposure == "privatelink" ? length(var.contract.brokers) : 0) + (try(var.spark.cluster, null) == null ? 0 : 1)
 

@@ -123,8 +123,6 @@ module "spark" {
     files = merge(
       { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) },
       { for name in keys(local.staged) : "${name}-plan.json" => file(var.jobs[name].staging.plan) },
-      { for quality in values(local.quality) : "quality-tables.json" => jsonencode(quality.flags) },
-      { for sync in values(local.sync) : "sync-tables.json" => jsonencode(sync.schemas) },
     )
     image_jars = each.value.image_jars
     jars       = { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" }

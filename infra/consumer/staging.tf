@@ -49,9 +49,6 @@ locals {
     } if length(compact(values(tables)[*].final)) > 0
   }
 
-  # Functions that a schedule invokes.
-  has_schedules = length(local.joins) + length(local.quality) + length(local.sync) > 0
-
   # A table of a plan is of that job alone.
   other_tables = setunion(["dead_letters", "errors", "function_leases", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
   table_names  = concat(tolist(local.other_tables), flatten([for tables in values(local.staged) : keys(tables)]))
@@ -101,6 +98,7 @@ module "retry_schedule" {
 
   name       = each.value.function
   account_id = var.account_id
+  partition  = local.partition
   region     = var.contract.region
   expression = each.value.retry.schedule
   function   = { arn = module.retry[each.key].arn, name = module.retry[each.key].name }

@@ -49,8 +49,8 @@ variable "consumer_functions" {
 
   validation {
     # The registry's role of this consumer trusts roles of these names.
-    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name)) && !contains(["consumer-quality", "consumer-sync"], name)])
-    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes, but none consumer-quality or consumer-sync, which check tables and grow their columns."
+    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name))])
+    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
   }
   validation {
     condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], function.table)])
@@ -259,64 +259,16 @@ variable "jobs" {
 }
 
 variable "lake" {
-  description = "The lake: grants for an account in which Lake Formation decides on the Glue catalog (infra/modules/lake-grants: the analysts, each with a role and a work group, and readers that exist; {} grants what functions and jobs need, null leaves the catalog to IAM), plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; the scheduled sync (sync: by table the names of the schemas whose records it holds; columns are there before a batch needs them), null for none; and the limit of bytes that a query of the Athena work group scans."
+  description = "The lake: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and the limit of bytes that a query of the Athena work group scans."
   type = object({
-    grants = optional(object({
-      analysts = optional(map(object({
-        principals = set(string)
-        tables = optional(map(object({
-          excluded_columns = optional(set(string))
-          included_columns = optional(set(string))
-          rows             = optional(string)
-        })))
-      })), {})
-      readers = optional(set(string), [])
-    }))
-    parquet = optional(object({
-      crawler = optional(object({
-        changes      = optional(object({ delete = optional(string), recrawl = optional(string), update = optional(string) }), {})
-        folders      = optional(list(string), [])
-        schedule     = optional(string)
-        table_prefix = optional(string, "crawled_")
-      }))
-      jobs = optional(set(string), [])
-    }), {})
-    quality = optional(object({
-      schedule     = optional(string, "cron(0 6 * * ? *)")
-      silent_hours = optional(number, 26)
-      tables       = map(map(string))
-    }))
+    parquet           = optional(object({ jobs = optional(set(string), []) }), {})
     query_limit_bytes = optional(number, 107374182400)
-    sync = optional(object({
-      schedule = optional(string, "rate(5 minutes)")
-      tables   = map(set(string))
-    }))
   })
   default = {}
 
   validation {
     condition     = alltrue([for name in var.lake.parquet.jobs : try(var.jobs[name].staging == null, false)])
     error_message = "lake.parquet.jobs has ${join(", ", var.lake.parquet.jobs)}; name jobs without staging: a plan writes no plain files."
-  }
-
-  validation {
-    condition     = var.lake.parquet.crawler == null || length(var.lake.parquet.jobs) > 0 || try(length(var.lake.parquet.crawler.folders), 0) > 0
-    error_message = "lake.parquet.crawler has no folders; name them, or the jobs that write plain files."
-  }
-
-  validation {
-    condition     = try(var.lake.quality, null) == null || var.spark == null ? true : length(var.lake.quality.tables) > 0 && length(setsubtract(keys(var.lake.quality.tables), local.lake_tables)) == 0
-    error_message = "lake.quality has the tables ${join(", ", try(keys(var.lake.quality.tables), []))}; name at least one, and tables of the lake that a job writes (${join(", ", local.lake_tables)})."
-  }
-
-  validation {
-    condition     = try(var.lake.quality, null) == null ? true : contains(range(1, 169), var.lake.quality.silent_hours)
-    error_message = "lake.quality.silent_hours is ${try(var.lake.quality.silent_hours, 0)}; give whole hours from 1 to 168, which is the longest that an alarm looks back, and more than the schedule leaves between two checks."
-  }
-
-  validation {
-    condition     = try(var.lake.sync, null) == null || var.spark == null ? true : length(var.lake.sync.tables) > 0 && length(setsubtract(keys(var.lake.sync.tables), flatten([for job in values(local.jobs) : job.lake if job.kind == "consume"]))) == 0 && alltrue([for schemas in values(var.lake.sync.tables) : length(schemas) > 0])
-    error_message = "lake.sync has the tables ${jsonencode(try(var.lake.sync.tables, {}))}; name at least one, tables of the lake that a job without staging writes, and for each the schemas whose records it holds."
   }
 }
 

@@ -18,8 +18,8 @@ _TRUST = {
 }
 
 
-# Where Lake Formation decides on the Glue catalog: the modules' cases, and the consumer's full one.
-_GOVERNED = (("111111111111", "eu-central-1"), ("222222222222", "ap-southeast-1"))
+# Where Lake Formation decides on the Glue catalog.
+_GOVERNED = "222222222222"
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +27,10 @@ def planner(cloud, client, tmp_path_factory):
     """What plans, against a localcloud with the hand-over role that a consumer's root takes."""
     trust = json.dumps({"Version": "2012-10-17", "Statement": [_TRUST]})
     client("iam").create_role(RoleName="hand-over", AssumeRolePolicyDocument=trust)
-    for account, region in _GOVERNED:
-        admins = [{"DataLakePrincipalIdentifier": f"arn:aws:iam::{account}:role/deploy"}]
-        client("lakeformation", account=account, region=region).put_data_lake_settings(
-            DataLakeSettings={"DataLakeAdmins": admins}
-        )
+    admins = [{"DataLakePrincipalIdentifier": f"arn:aws:iam::{_GOVERNED}:role/deploy"}]
+    client("lakeformation", account=_GOVERNED).put_data_lake_settings(
+        DataLakeSettings={"DataLakeAdmins": admins}
+    )
     values = cloud.state(QuotaValues)  # the largest of the cases need more than a new account has
     values.set("222222222222", CONCURRENT_EXECUTIONS, 1_000)
     values.set("222222222222", CONCURRENT_VCPUS, 1_000)

@@ -4,7 +4,8 @@ A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.jso
 arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
 known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
 The two roots are called like modules, with the providers that they configure themselves; a root
-that is refused takes those of all cases instead, each of which is a process.
+that is refused takes those of all cases instead, each of which is a process. Extensions take
+`local.platform` of platform.hcl.
 
 The cases of a run are modules of one root for each account and are planned together, in 90 CPU
 seconds; a root for each took 700. One provider for all (`TF_REATTACH_PROVIDERS`) keeps only one
@@ -33,6 +34,9 @@ from tools.terraform import VERSION, init_words
 ROOT = Path(__file__).parents[2]
 
 _CASES = Path(__file__).parent
+_EXTENSIONS = ROOT / "infra/extensions"
+_PLATFORM = (_CASES / "platform.hcl").read_text()
+_BY_IAM = "invalid-by-iam"
 _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -110,7 +114,12 @@ class Case:
         ]
         for output in (one.name for one in blocks if one.kind == "output"):
             lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
-        return "\n".join(lines)
+        return "\n".join([*lines, _PLATFORM if self.takes_platform else ""])
+
+    @property
+    def takes_platform(self) -> bool:
+        """Whether it is an extension, or a module of extensions."""
+        return "local.platform" in self.arguments.read_text()
 
     @property
     def shares_providers(self) -> bool:
@@ -119,8 +128,13 @@ class Case:
 
     @property
     def account(self) -> str:
-        """Whose plan it is: the consumer's root refuses all accounts but its own."""
-        return _CONSUMER if self.module == "consumer" else _PRODUCER
+        """Whose plan it is.
+
+        The consumer's root refuses all accounts but its own. In the producer's, IAM alone decides
+        on the Glue catalog.
+        """
+        consumes = self.module == "consumer" or self.takes_platform
+        return _CONSUMER if consumes and self.name != _BY_IAM else _PRODUCER
 
     @property
     def expected(self) -> Path:
@@ -241,17 +255,18 @@ def find_cases() -> list[Case]:
 
 def find_examples() -> list[Example]:
     """List the blocks of HCL in the READMEs of the clone and of its modules."""
+    readmes = [ROOT / "README.md", *sorted(ROOT.glob("infra/*/*/README.md"))]
     return [
-        Example(readme, number, block)
-        for readme in [ROOT / "README.md", *sorted(ROOT.glob("infra/modules/*/README.md"))]
+        _read_example(readme, number, block)
+        for readme in readmes
         for number, block in enumerate(_HCL.findall(readme.read_text()))
     ]
 
 
 def module_folder(name: str) -> Path:
-    """Find a module, or one of the two roots, which can be called like one."""
-    module = ROOT / "infra/modules" / name
-    return module if module.is_dir() else ROOT / "infra" / name
+    """Find a module, an extension, or one of the two roots, which can be called like one."""
+    folders = [ROOT / "infra/modules" / name, _EXTENSIONS / name, ROOT / "infra" / name]
+    return next(folder for folder in folders if folder.is_dir())
 
 
 def rewrite_command(case: Case) -> str:
@@ -263,6 +278,14 @@ def rewrite_command(case: Case) -> str:
 def rewriting() -> bool:
     """Say whether expectations are to be rewritten instead of compared."""
     return os.environ.get("REWRITE") == "1"
+
+
+def _read_example(readme: Path, number: int, block: str) -> Example:
+    """Read a block, as it stands in a module's page, or in extensions.tf with the platform."""
+    if "local.platform" not in block:
+        return Example(readme, number, block)
+    call = block.replace('"../extensions/', '"../../infra/extensions/')
+    return Example(readme, number, f"{call}\n{_PLATFORM}", _CONSUMER)
 
 
 def _read_arguments(path: Path) -> str:

@@ -12,7 +12,7 @@ from tests.infra.plans import ROOT, Case, Planner
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000005"
-_JOBS = ROOT / "tests/infra/consumer/jobs.tfvars"
+_JOBS = ROOT / "tests/infra/consumer/staging.tfvars"
 _MORE = "functions = { reserved_concurrency = 2 }\n"
 
 
@@ -49,15 +49,15 @@ def plan(cloud, tmp_path):
 def test_a_plan_beyond_the_quotas_is_refused_by_name(cloud, plan):
     values = cloud.state(QuotaValues)
     values.set(_ACCOUNT, VPCS, 1)
-    values.set(_ACCOUNT, INTERFACE_ENDPOINTS, 8)
+    values.set(_ACCOUNT, INTERFACE_ENDPOINTS, 5)
 
     told = " ".join(" ".join(plan("small")).split())
 
     for said in (
         "L-F678F1CE of vpc (VPCs per Region) is 1, and this root has its own VPC beside the "
         "others of the region, 2 together: ask for 2 in Service Quotas",
-        "L-29B6F2EB of vpc (Interface VPC endpoints per VPC) is 8, and this root makes 9 interface "
-        "endpoints in its VPC: ask for 9",
+        "L-29B6F2EB of vpc (Interface VPC endpoints per VPC) is 5, and this root makes 6 interface "
+        "endpoints in its VPC: ask for 6",
         "L-B99A9384 of lambda (Concurrent executions) is 10, and this root reserves 2 of the "
         "functions that run at once, and 100 must stay unreserved: ask for 102",
         "L-D05C8A75 of emr-serverless (Max concurrent vCPUs per account) is 16, and this root lets "

@@ -15,7 +15,7 @@ def ask_deleted_grants(session: Any) -> Finding:
     """Grant a role something on a database, delete the database, and look at it made again."""
     lake, name = session.client("lakeformation"), make_name().replace("-", "_")
     defaults = lake.get_data_lake_settings()["DataLakeSettings"]["CreateTableDefaultPermissions"]
-    decides = "IAM alone decides" if defaults else "Lake Formation decides too: set lake.grants"
+    decides = "IAM alone decides" if defaults else "Lake Formation decides too: see docs/lake.md"
     lines = [f"on new tables {decides}"]
     with make_role(session, name, "lambda.amazonaws.com") as role:
         grant = {

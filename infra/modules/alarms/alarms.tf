@@ -1,15 +1,7 @@
-# Each alarm: what to do, and where it differs from the defaults.
+# Each alarm: what to do, and where it differs from the defaults of infra/modules/metric-alarms.
 locals {
-  _watched   = try(var.spark.joins, {})
+  joins      = try(var.spark.joins, {})
   broker_ids = toset([for id in range(1, coalesce(try(var.cluster.broker_count, null), 0) + 1) : tostring(id)])
-
-  # The default: a count above zero is wrong, and missing data is fine. An alarm that needs data publishes its
-  # silence too: a metric that was there and stops. Before the first data there is nothing to publish, so a first
-  # apply, in which a cluster takes half an hour, rings no alarm.
-  _usual = {
-    comparison = "GreaterThanThreshold", threshold = 0, statistic = "Sum"
-    minutes    = 5, periods = 1, missing = "notBreaching", silence = false
-  }
 
   _broker_disk = {
     for id in local.broker_ids : "broker-${id}-disk" => {
@@ -64,22 +56,6 @@ locals {
       threshold   = 100, periods = 3
     }
   }
-
-  _functions = merge([
-    for name in var.functions : {
-      "${trimprefix(name, "${var.prefix}-")}-errors" = {
-        description = "The function ${name} ended with an error; read /aws/lambda/${name}, fix the cause, then send again what was lost."
-        namespace   = "AWS/Lambda", metric = "Errors"
-        dimensions  = { FunctionName = name }
-      }
-      "${trimprefix(name, "${var.prefix}-")}-throttles" = {
-        description = "Calls of the function ${name} were turned away; raise its reserved_concurrency, or the account's limit."
-        namespace   = "AWS/Lambda", metric = "Throttles"
-        dimensions  = { FunctionName = name }
-        periods     = 3
-      }
-    }
-  ]...)
 
   _dead_letters = {
     for name in var.dead_letter_queues : "${trimprefix(name, "${var.prefix}-")}-depth" => {
@@ -159,7 +135,7 @@ locals {
 
   # What waits is a number of rows, and what was parked is a count.
   _joins = merge([
-    for name, joins in local._watched : {
+    for name, joins in local.joins : {
       "${name}-waiting" = {
         description = "More than ${joins.waiting_records} rows of the drivers of ${name} have waited for a dependency for an hour; see with `penstock errors list` which ones (waitingFor), and whether the topics of those tables still get records."
         namespace   = "Penstock", metric = "RecordsWaiting", statistic = "Minimum"
@@ -174,34 +150,6 @@ locals {
     }
   ]...)
 
-  # The metric comes with each check: the first alarm keeps its state until the next one.
-  _quality = merge([
-    for quality in try(var.spark.quality, null)[*] : merge([
-      for table in quality.tables : {
-        "${split(".", table)[1]}-quality" = {
-          description = "Rules of data quality fail for ${table}; read the newest report below quality/${table}/ in the lake's bucket, and docs/quality.md#a-rule-failed."
-          namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "Maximum"
-          dimensions  = { Table = table }
-          minutes     = 60, missing = "ignore"
-        }
-        "${split(".", table)[1]}-quality-silent" = {
-          description = "${table} was not checked for ${quality.silent_hours} hours (insufficient data); read the log of the function ${quality.schedule}, and see whether its schedule is on."
-          namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "SampleCount"
-          dimensions  = { Table = table }
-          comparison  = "LessThanThreshold", threshold = 1, minutes = 60, periods = quality.silent_hours, missing = "missing", silence = true
-        }
-      }
-    ]...)
-  ]...)
-
-  _schedules = {
-    for name in concat(values(local._watched)[*].schedule, try(var.spark.quality, null)[*].schedule, tolist(try(var.spark.schedules, []))) : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
-      description = "The schedule ${name} could not invoke its function or start its job run; compare the trust and the policy of its role ${name}-schedule with infra/modules/schedule. Until then it does nothing."
-      namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
-      dimensions  = { ScheduleGroup = name }
-    }
-  }
-
   _tables = {
     for name in var.tables : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
       description = "DynamoDB throttles writes to ${name}, so its writers wait and fall behind; see its key for a hot partition, and the account's limits of tables on demand."
@@ -211,23 +159,18 @@ locals {
     }
   }
 
-  alarms = {
-    for name, alarm in merge(
-      local._broker_disk,
-      local._broker_replicas,
-      local._cluster,
-      local._targets,
-      local._connections,
-      local._functions,
-      local._dead_letters,
-      local._producers,
-      local._budgets,
-      local._consumers,
-      local._jobs,
-      local._joins,
-      local._quality,
-      local._schedules,
-      local._tables,
-    ) : name => merge(local._usual, alarm)
-  }
+  alarms = merge(
+    local._broker_disk,
+    local._broker_replicas,
+    local._cluster,
+    local._targets,
+    local._connections,
+    local._dead_letters,
+    local._producers,
+    local._budgets,
+    local._consumers,
+    local._jobs,
+    local._joins,
+    local._tables,
+  )
 }

@@ -1,4 +1,4 @@
-# One topic, and every alarm of the platform: a table in alarms.tf, each with what to do.
+# One topic, and the alarms of the platform: a table in alarms.tf, each with what to do.
 locals {
   alarms_arn   = "arn:${data.aws_partition.this.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
   services_arn = "arn:${data.aws_partition.this.partition}:ec2:${var.region}:${var.account_id}:vpc-endpoint-service/*"
@@ -6,23 +6,14 @@ locals {
 
 data "aws_partition" "this" {}
 
-resource "aws_cloudwatch_metric_alarm" "this" {
-  for_each = local.alarms
+module "metrics" {
+  source = "../metric-alarms"
 
-  alarm_name                = "${var.prefix}-${each.key}"
-  alarm_actions             = [module.topic.arn]
-  alarm_description         = each.value.description
-  comparison_operator       = each.value.comparison
-  dimensions                = each.value.dimensions
-  evaluation_periods        = each.value.periods
-  insufficient_data_actions = each.value.silence ? [module.topic.arn] : []
-  metric_name               = each.value.metric
-  namespace                 = each.value.namespace
-  ok_actions                = [module.topic.arn]
-  period                    = 60 * each.value.minutes
-  statistic                 = each.value.statistic
-  threshold                 = each.value.threshold
-  treat_missing_data        = each.value.missing
+  prefix    = var.prefix
+  alarms    = local.alarms
+  functions = var.functions
+  schedules = setunion(values(local.joins)[*].schedule, try(var.spark.schedules, []))
+  topic_arn = module.topic.arn
 }
 
 # The only alarm on two metrics: a broker's processor time is that of user and system.
@@ -110,4 +101,10 @@ module "key" {
     var.spark == null ? {} : { LetTheRulesPublish = { service = "events.amazonaws.com" } },
     length(var.endpoint_services) == 0 ? {} : { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } },
   )
+}
+
+# Until 0.1, all alarms stood in this module.
+moved {
+  from = aws_cloudwatch_metric_alarm.this
+  to   = module.metrics.aws_cloudwatch_metric_alarm.this
 }

@@ -109,13 +109,12 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application whose failed and cancelled job runs are published, the ids of clusters of EMR by name, whose failed and cancelled steps are published, the names of the streaming jobs whose metrics are watched, and those of them with joins: the schedule of their retries, in a group with its name, and the rows that may wait for a dependency for an hour; the check of the lake's tables, with its schedule, the tables as DATABASE.TABLE, and the hours without a check that are too many; other schedules (schedules); null for none."
+  description = "The EMR Serverless application whose failed and cancelled job runs are published, the ids of clusters of EMR by name, whose failed and cancelled steps are published, the names of the streaming jobs whose metrics are watched, and those of them with joins: the schedule of their retries, in a group with its name, and the rows that may wait for a dependency for an hour; other schedules (schedules); null for none."
   type = object({
     application_id = string
     clusters       = optional(map(string), {})
     jobs           = optional(set(string), [])
     joins          = optional(map(object({ schedule = string, waiting_records = number })), {})
-    quality        = optional(object({ schedule = string, silent_hours = number, tables = set(string) }))
     schedules      = optional(set(string), [])
   })
   default = null

@@ -19,6 +19,11 @@ variable "name" {
   type        = string
 }
 
+variable "partition" {
+  description = "The partition of the region, such as aws."
+  type        = string
+}
+
 variable "permissions_boundary" {
   description = "The ARN of the permissions boundary of its role; null for none."
   type        = string

@@ -3,7 +3,7 @@
 locals {
   _place     = "${var.region}:${var.account_id}"
   _own_roles = "arn:${local._partition}:iam::${var.account_id}:role/*"
-  _own_account = [{
+  own_account = [{
     Sid       = "OwnPrincipalsOnOwnResources"
     Effect    = "Allow"
     Principal = "*"
@@ -111,7 +111,7 @@ locals {
   endpoint_policies = {
     for name in setunion(var.gateway_endpoints, var.interface_endpoints) : name => jsonencode({
       Version   = "2012-10-17"
-      Statement = concat(local._own_account, try(local._exceptions[name], []))
+      Statement = concat(local.own_account, try(local._exceptions[name], []))
     })
   }
 }

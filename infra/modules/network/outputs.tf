@@ -3,6 +3,11 @@ output "dynamodb_prefix_list_id" {
   value       = try(aws_vpc_endpoint.gateway["dynamodb"].prefix_list_id, var.existing.prefix_list_ids["dynamodb"], null)
 }
 
+output "endpoint_policy" {
+  description = "The policy of an interface endpoint without exceptions: the account's principals on the account's resources."
+  value       = jsonencode({ Version = "2012-10-17", Statement = local.own_account })
+}
+
 output "endpoint_security_group_ids" {
   description = "The security groups of the interface endpoints, for clients' egress rules, by rule name."
   value       = merge({ endpoints = aws_security_group.endpoints.id }, local.existing_groups)

@@ -53,7 +53,7 @@ resource "aws_iam_role" "this" {
 }
 
 resource "aws_iam_role_policy" "call" {
-  name   = "call"
+  name   = "invoke"
   role   = aws_iam_role.this.name
   policy = var.policy_json
 }

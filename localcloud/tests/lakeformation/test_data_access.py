@@ -16,7 +16,7 @@ from localcloud.tests.lakeformation.conftest import (
 from localcloud.tests.policy_documents import allow
 from localcloud.tests.refusals import refusal
 
-_PLANNED = Path(__file__).parents[3] / "tests/infra/lake-grants/full.policies.yaml"
+_PLANNED = Path(__file__).parents[3] / "tests/infra/lake_formation/full.policies.yaml"
 _NO_PERMISSION = "Insufficient permissions to execute the query. "
 
 
@@ -85,7 +85,7 @@ def test_the_policy_that_terraform_plans_for_an_analyst_is_enough(account, job):
 
 def _move(arn):
     """Return a resource of the planned account as one of this account."""
-    moved = arn.replace("111111111111", ACCOUNT).replace("penstock-analytics-lake", BUCKET)
+    moved = arn.replace("222222222222", ACCOUNT).replace("penstock-analytics-lake", BUCKET)
     return moved.replace("penstock_analytics_lake", "lake")
 
 

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000001"
 _HERE = Path(__file__).parent
-_MODULES = _HERE.parents[2] / "infra/modules"
+_INFRA = _HERE.parents[2] / "infra"
 _MADE = {
     "broker_count": 2,
     "compatibility": "BACKWARD",
@@ -56,7 +56,8 @@ def made(cloud, client, pretended, tmp_path_factory):
     """The root, applied for the first time, in an account that Lake Formation governs."""
     client("lakeformation", account=_ACCOUNT).put_data_lake_settings(DataLakeSettings={})
     folder = tmp_path_factory.mktemp("terraform")
-    copy_infra(_MODULES, folder / _HERE.name / "modules")
+    for part in ("extensions", "modules"):
+        copy_infra(_INFRA / part, folder / _HERE.name / part)
     allow_destroy(folder / _HERE.name / "modules")
     terraform = Terraform(_HERE / "root", folder, cloud.endpoint, _ACCOUNT)
     terraform.apply(**_MADE)

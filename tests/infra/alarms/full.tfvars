@@ -18,7 +18,6 @@ spark = {
   jobs           = ["consume", "shop"]
   joins          = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } }
   schedules      = ["penstock-producer-consumer-sync"]
-  quality        = { schedule = "penstock-producer-consumer-quality", silent_hours = 26, tables = ["lake.readings"] }
 }
 tables      = ["penstock-producer-readings"]
 producers   = { producer = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 } }

@@ -72,16 +72,7 @@ consumer_functions = {
   consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }
   consumer-sensor = {}
 }
-lake = {
-  grants = {
-    analysts = { sales = { principals = ["arn:aws:iam::222222222222:role/sales"], tables = { orders = { excluded_columns = ["email"] } } } }
-    readers  = ["arn:aws:iam::222222222222:role/reports"]
-  }
-  parquet           = { crawler = {}, jobs = ["consume"] }
-  quality           = { tables = { orders = {} } }
-  query_limit_bytes = 10737418240
-  sync              = { schedule = "rate(1 hour)", tables = { orders = ["shop.order"], readings = ["sensor"] } }
-}
+lake    = { parquet = { jobs = ["consume"] }, query_limit_bytes = 10737418240 }
 mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr        = "10.1.0.0/16"

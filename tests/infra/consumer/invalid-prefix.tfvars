@@ -37,4 +37,3 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 prefix  = "sg-analytics"
-lake    = { parquet = { crawler = {} } }

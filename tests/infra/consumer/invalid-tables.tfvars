@@ -46,4 +46,3 @@ tables = {
   lines  = { deleted_when = { field = "op", values = ["D"] }, order = ["revision"], sort = ["line"] }
   other  = { key = [], key_format = "json", key_name = "pk", tombstone = "keep" }
 }
-lake = { quality = { silent_hours = 200, tables = { missing = {} } } }

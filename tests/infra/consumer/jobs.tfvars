@@ -50,10 +50,7 @@ tables = {
   carts  = { deleted_when = { field = "op", values = ["D", "X"] }, key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
   orders = { key = ["shop", "orderId"], key_name = "order", event_time = "none", key_format = "avro", mode = "upsert", sort_name = "none" }
 }
-lake = {
-  parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] }
-  quality = { tables = { orders = { late-share = "0.05" }, readings = {} } }
-}
+lake = { parquet = { jobs = ["shop"] } }
 spark = {
   application = { maximum = { cpu = "32 vCPU", memory = "128 GB" } }
   cluster     = { core_nodes = 3, jobs = ["figures", "shop"] }

@@ -42,7 +42,3 @@ jobs = {
   consume = { writes = { for number in range(100) : "shop.event-of-kind-${number}" => "event_of_kind_${number}" } }
   shop    = { staging = { plan = "../../tests/data/staging/many.json" } }
 }
-lake = {
-  quality = { tables = { for number in range(100) : "event_of_kind_${number}" => { late-share = "0.05" } } }
-  sync    = { tables = { for number in range(100) : "event_of_kind_${number}" => ["shop.event-of-kind-${number}"] } }
-}

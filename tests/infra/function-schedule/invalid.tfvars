@@ -2,4 +2,5 @@ account_id = "222222222222"
 expression = "rate(5 minute)"
 function   = { arn = "arn:aws:lambda:eu-central-1:222222222222:function:penstock-retry", name = "penstock-retry" }
 name       = "penstock.retry"
+partition  = "aws"
 region     = "eu-central-1"

@@ -17,7 +17,7 @@ _OF_A_JOB = re.compile(r'^    "(\w+)": "\w+",$', re.MULTILINE)
 
 
 def test_metrics_under_alarm_are_published() -> None:
-    alarms = (_ROOT / "infra/modules/alarms/alarms.tf").read_text()
+    alarms = "".join(path.read_text() for path in (_ROOT / "infra").rglob("*.tf"))
     handler = (_ROOT / "lambdas/consumer/handler.py").read_text()
     retry = (_ROOT / "lambdas/retry/handler.py").read_text()
     check = (_ROOT / "lambdas/quality/handler.py").read_text()

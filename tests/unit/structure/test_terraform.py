@@ -12,7 +12,8 @@ from tools.hcl import Block, read_blocks, read_file
 
 _ROOT = Path(__file__).parents[3]
 _INFRA = _ROOT / "infra"
-_MODULES = sorted(path for path in (_INFRA / "modules").iterdir() if path.is_dir())
+_PARTS = [_INFRA / "modules", _INFRA / "extensions"]
+_MODULES = sorted(path for part in _PARTS for path in part.iterdir() if path.is_dir())
 _ROOTS = [_INFRA / "producer", _INFRA / "consumer"]
 _FILES = {"main.tf", "variables.tf", "outputs.tf", "versions.tf"}
 _ROOT_FILES = {"providers.tf", "backend.tf"}
@@ -26,9 +27,11 @@ _LOOKED_UP = {
     "consumer": {"aws_servicequotas_service_quota", "aws_vpcs"},
     "producer": {"aws_servicequotas_service_quota", "aws_vpcs"},
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
-    "lake-grants": {"aws_lakeformation_data_lake_settings"},
+    "lake_formation": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
 }
+# An extension hands on the platform, or takes the boundary out of it.
+_BOUNDARIES = {"var.permissions_boundary", "var.platform.permissions_boundary", "var.platform"}
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
 every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)
@@ -55,7 +58,7 @@ def test_a_module_shows_its_inputs_and_outputs(module: Path) -> None:
 @every_module
 def test_the_map_of_modules_shows_a_module(module: Path) -> None:
     assert (
-        f"| [{module.name}](modules/{module.name}/README.md) |"
+        f"| [{module.name}]({module.parent.name}/{module.name}/README.md) |"
         in (_INFRA / "README.md").read_text()
     )
 
@@ -75,9 +78,12 @@ def test_every_role_gets_the_permissions_boundary(folder: Path) -> None:
         for one in read_blocks(folder, "module")
         if _takes_a_boundary(folder / one.arguments["source"].strip('"'))
     ]
-    given = [one.arguments.get("permissions_boundary") for one in (*roles, *calls)]
+    given = [
+        one.arguments.get("permissions_boundary", one.arguments.get("platform"))
+        for one in (*roles, *calls)
+    ]
 
-    assert set(given) <= {"var.permissions_boundary"}
+    assert set(given) <= _BOUNDARIES
     assert bool(given) == _takes_a_boundary(folder)
 
 
@@ -154,8 +160,10 @@ def test_locals_for_other_locals_alone_begin_with_an_underscore(folder: Path) ->
 
 
 def _takes_a_boundary(folder: Path) -> bool:
-    names = [block.name for block in read_blocks(folder, "variable")]
-    return "permissions_boundary" in names
+    return any(
+        "permissions_boundary" in (block.name, *block.body.split())
+        for block in read_blocks(folder, "variable")
+    )
 
 
 def _is_sentence(block: Block) -> bool:

@@ -33,17 +33,25 @@ resource "aws_glue_catalog_table" "orders" {
   }
 }
 
-module "lake_grants" {
-  source = "../modules/lake-grants"
+module "lake_formation" {
+  source = "../extensions/lake_formation"
 
-  prefix      = "applied"
-  account_id  = "930000000001"
-  region      = "eu-central-1"
-  bucket      = { arn = aws_s3_bucket.lake.arn, name = aws_s3_bucket.lake.bucket }
-  database    = { name = aws_glue_catalog_table.orders.database_name }
-  kms_key_arn = "arn:aws:kms:eu-central-1:930000000001:key/1234abcd-0000-4000-8000-000000000000"
-  principals = {
-    work = { arn = aws_iam_role.work.arn, database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE", "INSERT", "SELECT"] }
+  platform = {
+    account_id = "930000000001"
+    partition  = "aws"
+    prefix     = "applied"
+    region     = "eu-central-1"
+    lake = {
+      bucket            = { arn = aws_s3_bucket.lake.arn, name = aws_s3_bucket.lake.bucket }
+      database          = { name = aws_glue_catalog_table.orders.database_name }
+      folders           = ["tables"]
+      key_arn           = "arn:aws:kms:eu-central-1:930000000001:key/1234abcd-0000-4000-8000-000000000000"
+      query_limit_bytes = 107374182400
+      principals = {
+        work = { arn = aws_iam_role.work.arn, database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE", "INSERT", "SELECT"] }
+      }
+    }
+    retention = { force_destroy = false }
   }
   analysts = {
     most = { principals = ["930000000001"], tables = { orders = { excluded_columns = ["email"] } } }

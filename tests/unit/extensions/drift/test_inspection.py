@@ -28,12 +28,12 @@ from tests.stubs.sessions import REGION
 
 __all__ = ["lake"]
 
-# What the plan of the case `full` of the consumer's root lets the function `sync` do, and where.
-_PLANNED = Path(__file__).parents[4] / "tests/infra/consumer/full.policies.yaml"
-_SYNC = 'module.sync["sync"].aws_iam_role_policy.work[0]'
-_BUCKET, _DATABASE = "penstock-fraud-detection-lake", "penstock_fraud_detection_lake"
+# What the plan of the extension `sync` lets its function do, and where.
+_PLANNED = Path(__file__).parents[4] / "tests/infra/sync/full.policies.yaml"
+_SYNC = "module.function.module.function.aws_iam_role_policy.work[0]"
+_BUCKET, _DATABASE = "penstock-analytics-lake", "penstock_analytics_lake"
 _PRODUCER = "333333333333"
-_READER = f"arn:aws:iam::{_PRODUCER}:role/acme-data-platform-kafka-fraud-detection-reader"
+_READER = f"arn:aws:iam::{_PRODUCER}:role/penstock-analytics-reader"
 _INT, _LONG, _FLOAT = iceberg.IntegerType(), iceberg.LongType(), iceberg.FloatType()
 _DOUBLE, _TEXT = iceberg.DoubleType(), iceberg.StringType()
 
@@ -349,10 +349,10 @@ def test_a_version_of_another_account_is_a_column_by_the_policy_that_terraform_p
     lake.create("orders")
     planned = yaml.safe_load(_PLANNED.read_text())[_SYNC]
     moved = {
-        f"{_BUCKET}-222222222222-ap-southeast-1": lake.bucket,
+        _BUCKET: lake.bucket,
         "111111111111": _PRODUCER,
         "222222222222": ACCOUNT,
-        "ap-southeast-1": REGION,
+        "eu-central-1": REGION,
         _DATABASE: lake.database,
     }
 

@@ -1,0 +1,69 @@
+variable "analysts" {
+  description = "Roles that query the lake with Athena: who may assume each, and the tables that it sees, with columns in or left out and a condition in SQL for rows; without tables, all."
+  type = map(object({
+    principals = set(string)
+    tables = optional(map(object({
+      excluded_columns = optional(set(string))
+      included_columns = optional(set(string))
+      rows             = optional(string)
+    })))
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for name, analyst in var.analysts : can(regex("^[a-z][a-z0-9-]{0,15}$", name)) && length(analyst.principals) > 0])
+    error_message = "The analysts are ${jsonencode({ for name, analyst in var.analysts : name => analyst.principals })}; use up to 16 small letters, digits and dashes for each, a letter first, and give each at least one principal."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for analyst in values(var.analysts) : [for part in values(coalesce(analyst.tables, {})) : part.included_columns == null ? true : part.excluded_columns == null && length(part.included_columns) > 0]
+    ]))
+    error_message = "The analysts see ${jsonencode({ for name, analyst in var.analysts : name => analyst.tables })}; give a table included_columns or excluded_columns, and at least one column that is included."
+  }
+}
+
+variable "platform" {
+  description = "The platform, as the consumer's root puts it out."
+  type = object({
+    account_id           = string
+    deploy_role_arn      = optional(string)
+    partition            = string
+    permissions_boundary = optional(string)
+    prefix               = string
+    region               = string
+    lake = object({
+      bucket   = object({ arn = string, name = string })
+      database = object({ name = string })
+      folders  = list(string)
+      key_arn  = string
+      principals = map(object({
+        arn      = string
+        database = list(string)
+        tables   = list(string)
+      }))
+      query_limit_bytes = number
+    })
+    retention = object({ force_destroy = bool })
+  })
+}
+
+variable "principals" {
+  description = "Roles that work on the lake besides those of jobs, such as the outputs lake_principals of extensions: the ARN of each, its permissions on the database, and those on all its tables."
+  type = map(object({
+    arn      = string
+    database = optional(set(string), [])
+    tables   = optional(set(string), [])
+  }))
+  default = {}
+}
+
+variable "readers" {
+  description = "The ARNs of roles and users that exist and query all tables with Athena."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.readers : can(regex("^arn:[a-z-]+:iam::[0-9]{12}:(role|user)/.+$", arn))])
+    error_message = "The readers are ${join(", ", var.readers)}; give the ARN of each role or user."
+  }
+}

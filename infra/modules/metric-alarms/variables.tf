@@ -1,0 +1,44 @@
+variable "alarms" {
+  description = "The alarms by name: what to do, the metric, and where it differs from a count in 5 minutes that is above 0; silence publishes a metric that stops, too."
+  type = map(object({
+    comparison  = optional(string)
+    description = string
+    dimensions  = map(string)
+    metric      = string
+    minutes     = optional(number)
+    missing     = optional(string)
+    namespace   = string
+    periods     = optional(number)
+    silence     = optional(bool)
+    statistic   = optional(string)
+    threshold   = optional(number)
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for alarm in values(var.alarms) : contains(["breaching", "ignore", "missing", "notBreaching"], coalesce(alarm.missing, "missing"))])
+    error_message = "Missing data is ${jsonencode({ for name, alarm in var.alarms : name => alarm.missing })}; choose breaching, ignore, missing or notBreaching."
+  }
+}
+
+variable "functions" {
+  description = "The names of functions, whose errors and refused calls are watched."
+  type        = set(string)
+  default     = []
+}
+
+variable "prefix" {
+  description = "The prefix of all names."
+  type        = string
+}
+
+variable "schedules" {
+  description = "The names of schedules and of their groups, whose dropped invocations are watched."
+  type        = set(string)
+  default     = []
+}
+
+variable "topic_arn" {
+  description = "The SNS topic that alarms are published to, when they start and when they end."
+  type        = string
+}

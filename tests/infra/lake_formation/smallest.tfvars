@@ -1,0 +1,1 @@
+platform = merge(local.platform, { lake = merge(local.platform.lake, { folders = ["tables"], principals = {} }) })

@@ -1,0 +1,2 @@
+changes  = { recrawl = "CRAWL_NEW_FOLDERS_ONLY" }
+platform = local.platform

@@ -1,0 +1,6 @@
+name            = "probe"
+description     = "Probes"
+package         = "retry"
+platform        = local.platform
+statements_json = "[]"
+ways_out        = ["dynamodb"]

@@ -1,0 +1,3 @@
+platform     = local.platform
+silent_hours = 200
+tables       = { orders = {} }

@@ -1,0 +1,34 @@
+"""Extensions are tested with a platform of the same shape as that of the consumer's root."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.infra.plans import find_cases
+
+# The first test that is run waits until all cases are planned.
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
+
+_NAMED = {str(case): case for case in find_cases()}
+_MAPS = {"platform.lake.principals", "platform.lake.tables"}  # by names that users give
+_OPEN = {"platform.network.egress"}  # each way out has its own attributes
+
+
+@pytest.mark.parametrize(
+    ("cases"), [(_NAMED["consumer-full"], _NAMED["quality-smallest"])], ids=["platform"]
+)
+def test_the_platform_of_cases_has_the_attributes_that_the_root_puts_out(cases, plan_case):
+    root, extension = (plan_case(case).outputs["platform"] for case in cases)
+
+    assert list(_attributes(extension, "platform")) == list(_attributes(root, "platform"))
+
+
+def _attributes(value, path):
+    """Go through the attributes of an object, by name."""
+    if not isinstance(value, dict) or path in _OPEN:
+        return
+    if path in _MAPS:
+        value = next(iter(value.values()))
+    for name in sorted(value):
+        yield f"{path}.{name}"
+        yield from _attributes(value[name], f"{path}.{name}")
