@@ -122,9 +122,14 @@ class Case:
         return "local.platform" in self.arguments.read_text()
 
     @property
+    def is_root(self) -> bool:
+        """Whether it is one of the two roots."""
+        return (ROOT / "infra" / self.module).is_dir()
+
+    @property
     def shares_providers(self) -> bool:
         """Whether it is a root that is refused, whatever its providers are."""
-        return self.name.startswith("invalid") and (ROOT / "infra" / self.module).is_dir()
+        return self.name.startswith("invalid") and self.is_root
 
     @property
     def account(self) -> str:

@@ -19,12 +19,12 @@ _WORDS = {
 _POLICY_ATTRIBUTES = frozenset({"policy", "assume_role_policy", "access_policy"})
 
 
-def list_policies(plan: Plan) -> dict[str, Any]:
+def list_policies(plan: Plan, *, with_sids: bool = False) -> dict[str, Any]:
     """Reduce every policy document of a plan, by address, and list attached policies by name."""
     found = {}
     for address, resource in sorted(plan.resources.items()):
         for attribute, value in resource.items():
-            reduced = _reduce(attribute, value)
+            reduced = _reduce(attribute, value, with_sids)
             if reduced is not None:
                 found[address] = reduced
         if plan.types[address].endswith("_policy_attachment"):
@@ -43,13 +43,16 @@ def compare_policies(expected: dict[str, Any], got: dict[str, Any]) -> list[str]
     ]
 
 
-def _reduce(attribute: str, value: Any) -> list[dict[str, Any]] | str | None:
+def _reduce(attribute: str, value: Any, with_sids: bool) -> list[dict[str, Any]] | str | None:
     if attribute in _POLICY_ATTRIBUTES and value == UNKNOWN:
         return UNKNOWN
     if not isinstance(value, str) or '"Statement"' not in value:
         return None
     statements = json.loads(value)["Statement"]
-    return [_statement(one) for one in _listed(statements)]
+    return [
+        ({"sid": one["Sid"]} if with_sids and "Sid" in one else {}) | _statement(one)
+        for one in _listed(statements)
+    ]
 
 
 def _statement(statement: dict[str, Any]) -> dict[str, Any]:
