@@ -1,5 +1,5 @@
 output "clients" {
-  description = "The settings of each client: the name that its role must have, the policy to attach to it, bootstrap servers, the secret with its user, the prefix of its consumer groups, topics, the registry and its role, and the instance of its host, null without one."
+  description = "What each client needs: role name, policy, brokers, secret, consumer groups, topics, registry, and the instance of its host."
   value = {
     for name, client in module.kafka_client : name => merge({
       bootstrap_servers = module.broker_access.bootstrap_servers
@@ -100,6 +100,6 @@ output "spark_application" {
 }
 
 output "submit_commands" {
-  description = "The submit command of each run, for a shell: the name of each job (a step of the cluster for the jobs of spark.cluster), its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
+  description = "The submit command of each run, for a shell: each job, its replay (replay-NAME; replay for consume), and maintain-TABLE for each of its tables."
   value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
 }

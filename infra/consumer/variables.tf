@@ -11,14 +11,15 @@ variable "account_id" {
 }
 
 variable "check_quotas" {
-  description = "Whether a plan reads the account's quotas in Service Quotas and refuses what they do not allow; false for a deploy role without servicequotas:GetServiceQuota and servicequotas:GetAWSDefaultServiceQuota."
+  description = "Whether a plan reads the account's quotas and refuses what they do not allow; false for a deploy role without rights on Service Quotas."
   type        = bool
   default     = true
 }
 
 variable "clients" {
-  description = "Programs of your own in this VPC, by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them); the output clients has what each needs."
+  description = "Programs of your own in this VPC, by name; the output clients has what each needs."
   type = map(object({
+    # An instance to run it on; {} takes the defaults of infra/modules/client-host.
     host = optional(object({
       image_parameter = optional(string)
       instance_type   = optional(string)
@@ -116,44 +117,55 @@ variable "deploy_role_arn" {
 }
 
 variable "functions" {
-  description = "The zips of `make build`, their Python version and architecture, the consumer functions' memory, and the reserved concurrency of each scheduled function, null for none (an account must keep 100 unreserved; a lease keeps a function from working twice at once without it)."
+  description = "The functions: the zips of `make build`, their architecture and Python version, memory, and reserved concurrency."
   type = object({
-    architecture         = optional(string, "arm64")
-    memory_mib           = optional(number, 512)
-    packages             = optional(string, "../../build")
-    python_version       = optional(string, "3.13")
+    architecture   = optional(string, "arm64")
+    memory_mib     = optional(number, 512)
+    packages       = optional(string, "../../build")
+    python_version = optional(string, "3.13")
+    # Of each scheduled function. An account keeps 100 unreserved; a lease keeps a function from working twice at once.
     reserved_concurrency = optional(number)
   })
   default = {}
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, the workers of its run (infra/modules/spark-application says what each means), and the schedule that starts a run that ends: rate(1 day), or cron(0 3 * * ? *) in UTC; with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm; with sales, a run for each command of jobs/sales (docs/sales.md), a table of the lake to read and one for the totals, and more parameters by the names of flags with underscores, which all are in Parameter Store."
+  description = "The Spark jobs that read topics into tables, by name."
   type = map(object({
-    arguments  = optional(map(map(string)), {})
+    # By program: its flags without dashes that follow from nothing else.
+    arguments = optional(map(map(string)), {})
+    # The folder of its checkpoint, its name by default.
     checkpoint = optional(string)
-    program    = optional(string)
-    reads      = optional(list(string))
+    # The file of its program in spark.jobs, without .py.
+    program = optional(string)
+    # Topics; all of the contract by default.
+    reads = optional(list(string))
+    # In place of writes: a run for each command of jobs/sales (docs/sales.md), with parameters in Parameter Store.
     sales = optional(object({
       commands     = set(string)
       output_table = optional(string)
       parameters   = optional(map(string), {})
       table        = optional(string)
     }))
+    # By program, or by command of sales: when a run that ends starts: rate(1 day), or cron(0 3 * * ? *) in UTC.
     schedules = optional(map(string), {})
+    # In place of writes: a plan names topics and tables (docs/staging.md), and joins are retried on a schedule.
     staging = optional(object({
       plan            = string
       retry_seconds   = optional(number, 300)
       schedule        = optional(string, "rate(5 minutes)")
       waiting_records = optional(number, 1000)
     }))
+    # An interval, or available-now to read once what there is.
     trigger = optional(string, "10 seconds")
+    # By program: infra/modules/spark-application says what each means.
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     })), {})
+    # By schema: its table; * alone for one table of all schemas.
     writes = optional(map(string), {})
   }))
   default = { consume = { writes = { "*" = "readings" } } }
@@ -273,14 +285,17 @@ variable "lake" {
 }
 
 variable "mapping" {
-  description = "The event source mapping: batch size and window, provisioned mode (null: on-demand pollers), whether a batch that failed eleven times is parked so that later ones pass it, or is retried until it succeeds, and the records that may wait for a function or a job for a quarter of an hour before an alarm."
+  description = "The event source mappings of the consumer functions."
   type = object({
     batching = optional(object({
       size           = optional(number, 100)
       window_seconds = optional(number, 1)
     }), {})
-    lag_records         = optional(number, 10000)
+    # The records that may wait for a function or a job for a quarter of an hour before an alarm.
+    lag_records = optional(number, 10000)
+    # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
     park_failed_batches = optional(bool, false)
+    # Null: on-demand pollers.
     provisioned = optional(object({
       minimum_pollers = optional(number, 1)
       maximum_pollers = optional(number, 2)
@@ -290,10 +305,11 @@ variable "mapping" {
 }
 
 variable "network" {
-  description = "The VPC's address range and its zones by id, of which at least one must be a zone of the brokers, or an existing VPC with the endpoints that it has (infra/modules/network says which): one root per VPC, since private names of one would hide those of another."
+  description = "The VPC's address range and zones by id, at least one of them a zone of the brokers, or an existing VPC: one root for each VPC, since private names of one would hide those of another."
   type = object({
     cidr     = optional(string, "10.1.0.0/16")
     zone_ids = list(string)
+    # With the endpoints that it has (infra/modules/network).
     existing = optional(object({
       vpc_id              = string
       interface_endpoints = optional(map(string), {})
@@ -332,7 +348,7 @@ variable "prefix" {
 }
 
 variable "registry_backups" {
-  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read with them (docs/operate/schemas.md#the-registry-was-deleted)."
+  description = "Backups of deleted registries, as s3:// URLs in buckets of this account, with which their records are read (docs/operate/schemas.md#the-registry-was-deleted)."
   type        = list(string)
   default     = []
 
@@ -343,14 +359,17 @@ variable "registry_backups" {
 }
 
 variable "retention" {
-  description = "Retention: force_destroy deletes buckets with their objects, deletion_protection keeps tables; days until deleted secrets and keys are gone, days of logs, and days of dead letters that are done or parked."
+  description = "What is kept: objects of deleted buckets, tables, and the days of deleted secrets and keys, of logs, and of settled dead letters."
   type = object({
-    deletion_protection  = optional(bool, true)
+    # Of tables.
+    deletion_protection = optional(bool, true)
+    # Deletes buckets with their objects.
     force_destroy        = optional(bool, false)
     key_deletion_days    = optional(number, 30)
     log_days             = optional(number, 365)
     secret_recovery_days = optional(number, 30)
-    settled_days         = optional(number, 365)
+    # Of dead letters that are done or parked.
+    settled_days = optional(number, 365)
   })
   default = {}
 
@@ -372,8 +391,9 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), a cluster of EMR on EC2 for some of them (cluster.jobs; infra/modules/emr-cluster says what the rest means; null for none, replays and maintenance stay on EMR Serverless), the folders of the jars and of the job files, and jars of EMR's image in place of those (image_jars); null for no Spark."
+  description = "The EMR Serverless application of the jobs, and a cluster of EMR on EC2 for some of them; null for no Spark."
   type = object({
+    # infra/modules/spark-application says what each means.
     application = optional(object({
       architecture  = optional(string, "ARM64")
       idle_minutes  = optional(number, 15)
@@ -383,6 +403,7 @@ variable "spark" {
         memory = optional(string, "64 GB")
       }), {})
     }), {})
+    # For these jobs; infra/modules/emr-cluster says what the rest means. Replays and maintenance stay on EMR Serverless.
     cluster = optional(object({
       core_nodes             = optional(number)
       core_type              = optional(string)
@@ -393,6 +414,7 @@ variable "spark" {
       termination_protection = optional(bool)
       volume_gib             = optional(number)
     }))
+    # Jars of EMR's image in place of those in the folder jars.
     image_jars = optional(list(string), [])
     jars       = optional(string, "../../jars/spark/lib")
     jobs       = optional(string, "../../jobs")
@@ -412,18 +434,22 @@ variable "subscribers" {
 }
 
 variable "tables" {
-  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the format of Kafka's keys if the fields are theirs, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, what a record without a value does, and the field of the event that deletes its row with some values; a table that is not here holds readings of sensors."
+  description = "The shapes of rows, by table; a table that is not here holds readings of sensors (docs/settings.md says what each setting does)."
   type = map(object({
+    # The field of an event that deletes its row with some values.
     deleted_when = optional(object({ field = string, values = list(string) }))
     event_time   = optional(string)
     key          = optional(list(string))
-    key_format   = optional(string)
-    key_name     = optional(string)
-    mode         = optional(string)
-    order        = optional(list(string))
-    sort         = optional(list(string))
-    sort_name    = optional(string)
-    tombstone    = optional(string)
+    # Of Kafka's keys, if the fields of the key are theirs.
+    key_format = optional(string)
+    key_name   = optional(string)
+    mode       = optional(string)
+    # The fields that order versions of a row.
+    order     = optional(list(string))
+    sort      = optional(list(string))
+    sort_name = optional(string)
+    # What a record without a value does.
+    tombstone = optional(string)
   }))
   default = {}
 

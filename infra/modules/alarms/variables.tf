@@ -109,13 +109,17 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application whose failed and cancelled job runs are published, the ids of clusters of EMR by name, whose failed and cancelled steps are published, the names of the streaming jobs whose metrics are watched, and those of them with joins: the schedule of their retries, in a group with its name, and the rows that may wait for a dependency for an hour; other schedules (schedules); null for none."
+  description = "The EMR Serverless application and the clusters whose failed runs and steps are published, and the jobs that are watched; null for none."
   type = object({
     application_id = string
-    clusters       = optional(map(string), {})
-    jobs           = optional(set(string), [])
-    joins          = optional(map(object({ schedule = string, waiting_records = number })), {})
-    schedules      = optional(set(string), [])
+    # By name: ids of clusters of EMR.
+    clusters = optional(map(string), {})
+    # The streaming jobs whose metrics are watched.
+    jobs = optional(set(string), [])
+    # By job: the schedule of its retries, and the rows that may wait for a dependency for an hour.
+    joins = optional(map(object({ schedule = string, waiting_records = number })), {})
+    # Other schedules.
+    schedules = optional(set(string), [])
   })
   default = null
 }

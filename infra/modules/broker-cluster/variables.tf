@@ -10,7 +10,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The cluster; defaults: one kafka.m7g.large broker per zone, Kafka 3.9 with KRaft, volumes of 100 GiB that grow to 1000, metrics at the level DEFAULT, which costs nothing; brokers can be added, not removed; a serverless cluster takes none of it."
+  description = "The cluster; brokers can be added, not removed, and a serverless cluster takes none of it."
   type = object({
     type                = optional(string, "provisioned")
     broker_count        = optional(number)

@@ -37,7 +37,7 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "A bucket (with bucket keys, where it has a KMS key) that takes batches, with their records, after eleven failed tries or those of provisioned; without it a failed batch comes again until it is done or its records expire."
+  description = "A bucket that takes batches with their records after eleven failed tries, or those of provisioned; null: a batch comes again until it is done or its records expire."
   type        = string
   default     = null
 }

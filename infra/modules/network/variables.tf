@@ -9,11 +9,14 @@ variable "account_id" {
 }
 
 variable "aws_buckets" {
-  description = "Buckets of AWS that instances use through the endpoint for S3, such as EMR's: those with packages (read), with logs of the service (written), and with what the Spark UI shows (history, read and written)."
+  description = "Buckets of AWS that instances use through the endpoint for S3, such as EMR's."
   type = object({
+    # What the Spark UI shows, read and written.
     history = optional(list(string), [])
-    logs    = optional(list(string), [])
-    read    = optional(list(string), [])
+    # Logs of the service, written.
+    logs = optional(list(string), [])
+    # Packages.
+    read = optional(list(string), [])
   })
   default = {}
 }
@@ -40,13 +43,15 @@ variable "clients" {
 }
 
 variable "existing" {
-  description = "A VPC that is there already, with a private subnet for each of zone_ids; nothing is made in it but endpoints, which need its DNS hostnames and resolution to be on; those that it has are named and not made again, gateways with their prefix_list_ids (dynamodb, s3), interface_endpoints (glue, sts) with the security group that lets the clients in there."
+  description = "A VPC that is there already, with DNS hostnames and resolution on, and a private subnet for each of zone_ids; only endpoints that it lacks are made in it."
   type = object({
-    vpc_id              = string
+    vpc_id = string
+    # By service, such as glue: the security group that lets the clients in.
     interface_endpoints = optional(map(string), {})
-    prefix_list_ids     = optional(map(string), {})
-    route_table_ids     = list(string)
-    subnet_ids          = map(string)
+    # Of the gateways that it has: dynamodb, s3.
+    prefix_list_ids = optional(map(string), {})
+    route_table_ids = list(string)
+    subnet_ids      = map(string)
   })
   default = null
 

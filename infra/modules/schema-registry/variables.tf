@@ -9,15 +9,19 @@ variable "account_id" {
 }
 
 variable "consumers" {
-  description = "The consumers by name: account, external id, the roles of programs and Terraform, secret, the endpoint services whose connections the consumer accepts (none with multi-VPC connectivity), and the schemas that it writes, whose versions its programs may find by definition."
+  description = "The consumers by name: who they are, and what their programs and Terraform may do."
   type = map(object({
-    account_id              = string
-    external_id             = string
+    account_id  = string
+    external_id = string
+    # The role of its Terraform.
     hand_over_principal_arn = string
-    reader_principal_arns   = list(string)
-    secret_name             = string
-    endpoint_service_arns   = optional(list(string), [])
-    written_schemas         = optional(list(string), [])
+    # The roles of its programs.
+    reader_principal_arns = list(string)
+    secret_name           = string
+    # Whose connections the consumer accepts; none with multi-VPC connectivity.
+    endpoint_service_arns = optional(list(string), [])
+    # Whose versions its programs may find by definition.
+    written_schemas = optional(list(string), [])
   }))
   default = {}
 

@@ -32,6 +32,23 @@ _LOOKED_UP = {
 }
 # An extension hands on the platform, or takes the boundary out of it.
 _BOUNDARIES = {"var.permissions_boundary", "var.platform.permissions_boundary", "var.platform"}
+_LONGEST = 200
+# Descriptions that are still to be shortened.
+_LONG = {
+    "emr-cluster": {"cluster", "kafka"},
+    "producer": {
+        "check_quotas",
+        "clients",
+        "cluster",
+        "consumers",
+        "exposure",
+        "network",
+        "retention",
+        "test_events",
+        "topics",
+    },
+    "spark-application": {"application", "artifacts", "runs"},
+}
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
 every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)
@@ -132,6 +149,16 @@ def test_inputs_and_outputs_are_in_order_and_described(folder: Path, kind: str) 
     assert {
         path.name for path in folder.glob("*.tf") if f'\n{kind} "' in f"\n{path.read_text()}"
     } <= {f"{kind}s.tf"}
+
+
+@every_folder
+def test_descriptions_are_short(folder: Path) -> None:
+    texts = {
+        one.name: one.arguments["description"] for one in read_blocks(folder, "variable", "output")
+    }
+    long = {name for name, text in texts.items() if len(text.strip('"')) > _LONGEST}
+
+    assert long == _LONG.get(folder.name, set())
 
 
 @every_folder
