@@ -36,6 +36,7 @@ ROOMS = (
     Room("localcloud-terraform", "localcloud/tests/terraform", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
     Room("faults", "tests/faults", waits=True, spark=True),
+    Room("upgrade", "tests/upgrade", waits=True),
     Room("lambdas", "tests/lambdas"),
     Room("infra", "tests/infra"),
     Room("unit", "tests/unit"),

@@ -1,0 +1,166 @@
+"""A consumer that was applied before there were extensions is upgraded: everything stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
+from localcloud.tests.policy_documents import allow, document, trust
+from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER_DEPLOYER, Accounts
+from tools.build_zip import build
+from tools.lambda_packages import Target
+from tools.local_root import EXTENSIONS_FILE, copy_infra
+from tools.terraform import VERSION, init_words
+
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
+
+_ROOT = Path(__file__).parents[2]
+# Of a commit before there were extensions, with its modules.
+_OLD = _ROOT / "tests/data/infra-before-extensions.tar.gz"
+_READER = f"arn:aws:iam::{CONSUMER}:role/reports"
+_OLD_LAKE = {
+    "grants": {"readers": [_READER]},
+    "parquet": {"crawler": {"folders": ["files/meters"]}},
+    "quality": {"tables": {"readings": {"late-share": "0.05"}}},
+    "sync": {"tables": {"readings": ["sensor"]}},
+}
+_EXTENSIONS = f"""
+module "quality" {{
+  source         = "../extensions/quality"
+  platform       = local.platform
+  lake_formation = true
+  tables         = {{ readings = {{ late-share = "0.05" }} }}
+}}
+
+module "sync" {{
+  source   = "../extensions/sync"
+  platform = local.platform
+  tables   = {{ readings = ["sensor"] }}
+}}
+
+module "plain_parquet" {{
+  source   = "../extensions/plain_parquet"
+  platform = local.platform
+  folders  = ["files/meters"]
+}}
+
+module "lake_formation" {{
+  source     = "../extensions/lake_formation"
+  platform   = local.platform
+  principals = merge([
+    for extension in [module.plain_parquet, module.quality, module.sync] : extension.lake_principals
+  ]...)
+  readers    = ["{_READER}"]
+}}
+"""
+# A lease of functions with its way out, settings on S3, and a limit of retries with an alarm.
+_NEW = {
+    'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
+    'cloudwatch_metric_alarm.this["function_leases-write-throttles"]',
+    'dynamodb_table.readings["function_leases"]',
+    "lambda_function_event_invoke_config.this",
+    "s3_object.settings[0]",
+    'vpc_security_group_egress_rule.this["dynamodb"]',
+}
+_CALLS = ("quality", "sync", "plain_parquet", "lake_formation")
+
+
+@pytest.fixture(scope="module")
+def accounts(cloud, client, tmp_path_factory):
+    """The producer, and a consumer that was applied in the old form."""
+    for role in (PRODUCER_DEPLOYER, DEPLOYERS["analytics"], _READER):
+        _create_role(client, role)
+    admins = [{"DataLakePrincipalIdentifier": DEPLOYERS["analytics"]}]
+    client("lakeformation", account=CONSUMER).put_data_lake_settings(
+        DataLakeSettings={"DataLakeAdmins": admins}
+    )
+    # The old form reserved concurrency, which a new account does not allow.
+    cloud.state(QuotaValues).set(CONSUMER, CONCURRENT_EXECUTIONS, 1_000)
+    packages = tmp_path_factory.mktemp("build")
+    build(Target.of_host(), packages)
+    (packages / "jars").mkdir()
+    shutil.copy(_ROOT / "tests/data/tiny.zip", packages / "jars/tiny-1.0.jar")  # no job runs
+    made = Accounts(cloud, client, tmp_path_factory.mktemp("accounts"), packages)
+    topic = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
+    made.producer.apply(consumers=[topic])
+    spark = {"jars": str(packages / "jars"), "jobs": str(_ROOT / "jobs")}
+    consumer = made.add_consumer("analytics", CONSUMER, lake=_OLD_LAKE, spark=spark)
+    _return_to_the_old_form(consumer)
+    consumer.apply()
+    return made
+
+
+@pytest.fixture(scope="module")
+def upgraded(accounts):
+    """What the first plan of the new form changes, by address, before it is applied."""
+    consumer = accounts.consumers["analytics"]
+    copy_infra(_ROOT / "infra", consumer.infra)
+    consumer.extend(_EXTENSIONS)
+    changes = _plan(consumer, lake={})
+    consumer.apply(lake={})
+    return changes
+
+
+def test_nothing_is_destroyed_or_made_again(upgraded):
+    assert {address for address, done in upgraded.items() if "delete" in done} == set()
+
+
+def test_only_what_the_old_form_did_not_have_is_made(upgraded):
+    made = {address for address, done in upgraded.items() if done == ["create"]}
+
+    assert {address.rpartition(".aws_")[2] for address in made} == _NEW
+
+
+def test_records_flow(accounts, upgraded):
+    answer = accounts.produce({"temperature": 30})
+
+    assert accounts.await_row("analytics", answer)
+
+
+def test_there_is_nothing_left_to_do(accounts, upgraded):
+    assert not accounts.consumers["analytics"].has_changes()
+
+
+def test_an_extension_that_is_taken_out_is_destroyed_alone(accounts, upgraded):
+    consumer = accounts.consumers["analytics"]
+    (consumer.folder / EXTENSIONS_FILE).unlink()
+    changes = _plan(consumer)
+
+    gone = {address for address, done in changes.items() if done != ["no-op"]}
+    assert {address.split(".")[1] for address in gone} == set(_CALLS)
+    assert {tuple(changes[address]) for address in gone} == {("delete",)}
+
+
+def _plan(consumer, **changes):
+    """Plan with changes to the variables, and return what is done by address."""
+    words = [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
+    consumer.run("plan", "-input=false", "-out=plan", *words)
+    shown = json.loads(consumer.run("show", "-json", "plan").stdout)
+    return {
+        one["address"]: one["change"]["actions"]
+        for one in shown["resource_changes"]
+        if one["mode"] == "managed"
+    }
+
+
+def _return_to_the_old_form(consumer):
+    shutil.rmtree(consumer.infra / "modules")
+    for path in consumer.folder.glob("*.tf"):
+        path.unlink()
+    with tarfile.open(_OLD) as archive:
+        archive.extractall(consumer.infra.parent, filter="data")
+    consumer.run(*init_words(VERSION, os.environ))
+
+
+def _create_role(client, role):
+    """Create a role that may do everything."""
+    account, name = role.split(":")[4], role.rpartition("/")[2]
+    iam = client("iam", account)
+    iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust(account))
+    iam.put_role_policy(RoleName=name, PolicyName="all", PolicyDocument=document(allow("*")))
