@@ -139,8 +139,8 @@ module "producer" {
   description  = each.value.policy == "fixed" ? "Writes JSON events to Kafka under a registered schema that they must fit" : "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
   environment  = local.producer_environments[each.key]
-  log_days   = var.retention.log_days
-  memory_mib = each.value.memory_mib
+  log_days     = var.retention.log_days
+  memory_mib   = each.value.memory_mib
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
