@@ -21,8 +21,13 @@ from localcloud.services.emr.model import (
     find_cluster,
     new_id,
 )
-from localcloud.services.emr.requests import check_request, read_groups, read_place
-from localcloud.services.emr.steps import add_steps
+from localcloud.services.emr.requests import (
+    check_request,
+    check_step_limit,
+    read_groups,
+    read_place,
+)
+from localcloud.services.emr.steps import add_steps, check_active
 from localcloud.services.emr.views import (
     show_cluster,
     show_group,
@@ -48,6 +53,7 @@ def run_job_flow(call: Call, clusters: Clusters) -> dict[str, Any]:
         tags={each["Key"]: each.get("Value", "") for each in params.get("Tags", [])},
         protected=instances.get("TerminationProtected", False),
         idle_seconds=params.get("AutoTerminationPolicy", {}).get("IdleTimeout"),
+        step_limit=params.get("StepConcurrencyLevel", 1),
     )
     add_steps(call, cluster, params.get("Steps", []))
     cluster.folder.mkdir(parents=True)
@@ -127,6 +133,19 @@ def list_bootstrap_actions(call: Call, clusters: Clusters) -> dict[str, Any]:
         for each in cluster.asked.get("BootstrapActions", [])
     ]
     return {"BootstrapActions": shown}
+
+
+@cluster_operation("ModifyCluster")
+def modify_cluster(call: Call, clusters: Clusters) -> dict[str, Any]:
+    """Change how many steps may run at once; those that run go on."""
+    cluster = find_cluster(clusters, call.params["ClusterId"])
+    check_active(cluster)
+    level = call.params.get("StepConcurrencyLevel", cluster.step_limit)
+    check_step_limit(level)
+    with cluster.changed:
+        cluster.step_limit = level
+        cluster.changed.notify_all()
+    return {"StepConcurrencyLevel": level}
 
 
 @cluster_operation("SetTerminationProtection")

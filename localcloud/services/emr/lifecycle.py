@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 
 from localcloud.cloud import Cloud
@@ -24,8 +25,8 @@ def live(cloud: Cloud, cluster: Cluster) -> None:
         cluster.go_to("BOOTSTRAPPING")
         run_bootstrap_actions(cloud, cluster)
         while (step := cluster.next_step()) is not None:
-            step.runner.work()
-            _react(cluster, step)
+            name = f"step {step.id}"
+            threading.Thread(target=_work, args=(cluster, step), name=name, daemon=True).start()
     except ValidationFailedError as error:
         cluster.end("TERMINATED_WITH_ERRORS", Reason("VALIDATION_ERROR", str(error)))
     except BootstrapFailedError as error:
@@ -37,13 +38,25 @@ def live(cloud: Cloud, cluster: Cluster) -> None:
     assert cluster.ending is not None  # noqa: S101 - each way here sets it
     state, reason = cluster.ending
     cluster.end(state, reason)
+    cluster.wait_for_steps()
     cluster.go_to("TERMINATING", reason)
     cluster.go_to(state, reason)
 
 
+def _work(cluster: Cluster, step: Step) -> None:
+    try:
+        step.runner.work()
+        _react(cluster, step)
+    finally:
+        cluster.leave_step()
+
+
 def _react(cluster: Cluster, step: Step) -> None:
-    """Do what a failed step asks for; a protected cluster waits in place of its end."""
-    if step.run.state is not RunState.FAILED:
+    """Do what a failed step asks for; a protected cluster waits in place of its end.
+
+    EMR API Reference, "StepConfig": where several steps may run, the others go on.
+    """
+    if step.run.state is not RunState.FAILED or cluster.step_limit > 1:
         return
     action = step.asked.get("ActionOnFailure", "TERMINATE_CLUSTER")
     if action in _TERMINATE and not cluster.protected:

@@ -79,7 +79,10 @@ class Step:
 
 @dataclass(slots=True)
 class Cluster:
-    """A cluster; its thread takes the steps, and every change of them wakes it."""
+    """A cluster; its thread takes the steps, and every change of them wakes it.
+
+    `running` of its steps run now, at most `step_limit`.
+    """
 
     id: str
     account: str
@@ -91,6 +94,8 @@ class Cluster:
     tags: dict[str, str]
     protected: bool
     idle_seconds: int | None
+    step_limit: int
+    running: int = 0
     state: str = "STARTING"
     reason: Reason = _NO_REASON
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -150,21 +155,48 @@ class Cluster:
             self.changed.notify_all()
 
     def next_step(self) -> Step | None:
-        """Wait for the next step; return None when the cluster is to end."""
+        """Wait for the next step that may run; return None when the cluster is to end."""
         with self.changed:
             while self.ending is None:
-                for step in self.steps:
-                    if step.run.state is RunState.SUBMITTED:
-                        step.started = True
-                        self.go_to("RUNNING")
-                        return step
-                if not self.keeps_alive:
+                waiting = self._find_waiting()
+                if waiting and self.running < self.step_limit:
+                    waiting.started = True
+                    self.running += 1
+                    self.go_to("RUNNING")
+                    return waiting
+                if waiting or self.running:
+                    self.changed.wait()
+                elif not self.keeps_alive:
                     self.ending = ("TERMINATED", _completed(self.steps))
-                    break
-                self.go_to("WAITING", Reason("", "Cluster ready to run steps."))
-                if not self.changed.wait(self.idle_seconds):
-                    self.ending = ("TERMINATED", Reason("USER_REQUEST", "Terminated when idle"))
+                else:
+                    self._wait_idle()
             return None
+
+    def leave_step(self) -> None:
+        """Make room for another step, after one has ended."""
+        with self.changed:
+            self.running -= 1
+            self.changed.notify_all()
+
+    def wait_for_steps(self) -> None:
+        """Wait for the ends of the steps that run."""
+        with self.changed:
+            self.changed.wait_for(lambda: not self.running)
+
+    def _find_waiting(self) -> Step | None:
+        return next(
+            (
+                step
+                for step in self.steps
+                if not step.started and step.run.state is RunState.SUBMITTED
+            ),
+            None,
+        )
+
+    def _wait_idle(self) -> None:
+        self.go_to("WAITING", Reason("", "Cluster ready to run steps."))
+        if not self.changed.wait(self.idle_seconds):
+            self.ending = ("TERMINATED", Reason("USER_REQUEST", "Terminated when idle"))
 
 
 def _completed(steps: list[Step]) -> Reason:

@@ -31,6 +31,7 @@ _REFUSED = {  # parameters that would change what runs, and have no effect here
     "SupportedProducts": "use Applications",
 }
 _IDLE = range(60, 604_801)
+_STEPS_AT_ONCE = range(1, 257)
 
 
 def check_request(call: Call) -> None:
@@ -52,11 +53,16 @@ def check_request(call: Call) -> None:
             raise AwsError(INVALID, f"{what} is required for creating cluster.")
     if find_profile_role(call.account, params["JobFlowRole"]) is None:
         raise AwsError(INVALID, f"Invalid InstanceProfile: {params['JobFlowRole']}.")
-    if params.get("StepConcurrencyLevel", 1) != 1:
-        raise AwsError(INVALID, "localcloud runs one step at a time: StepConcurrencyLevel is 1")
+    check_step_limit(params.get("StepConcurrencyLevel", 1))
     _check_configurations(params.get("Configurations", []))
     _check_security(call, params.get("SecurityConfiguration"))
     check_idle_policy(params.get("AutoTerminationPolicy"))
+
+
+def check_step_limit(level: int) -> None:
+    """Raise AwsError for a number of steps at once that EMR refuses."""
+    if level not in _STEPS_AT_ONCE:
+        raise AwsError(INVALID, f"StepConcurrencyLevel must be between 1 and 256. Found {level}")
 
 
 def check_idle_policy(policy: dict[str, Any] | None) -> None:

@@ -51,21 +51,39 @@ def add_job_flow_steps(call: Call, clusters: Clusters) -> dict[str, Any]:
             INVALID, "localcloud runs steps as the instance profile: no ExecutionRoleArn"
         )
     with cluster.changed:
-        if cluster.state not in ACTIVE or cluster.ending is not None:
-            said = "A job flow that is shutting down, terminated, or finished may not be modified."
-            raise AwsError(INVALID, said)
+        check_active(cluster)
         made = add_steps(call, cluster, call.params["Steps"])
         cluster.changed.notify_all()
     return {"StepIds": [each.id for each in made]}
 
 
+def check_active(cluster: Cluster) -> None:
+    """Raise AwsError for a cluster that ends or has ended."""
+    if cluster.state not in ACTIVE or cluster.ending is not None:
+        said = "A job flow that is shutting down, terminated, or finished may not be modified."
+        raise AwsError(INVALID, said)
+
+
 def add_steps(call: Call, cluster: Cluster, asked: list[dict[str, Any]]) -> list[Step]:
     """Add steps to a cluster; none if one of them cannot run."""
+    _check_actions(cluster, asked)
     if len(cluster.steps) + len(asked) > _MAX_STEPS:
         raise AwsError(INVALID, f"Maximum number of steps for job flow exceeded: {_MAX_STEPS}")
     made = [_build(call, cluster, each) for each in asked]
     cluster.steps += made
     return made
+
+
+def _check_actions(cluster: Cluster, asked: list[dict[str, Any]]) -> None:
+    """Refuse actions that EMR refuses where several steps may run: API Reference, "StepConfig"."""
+    for step in asked if cluster.step_limit > 1 else []:
+        action = step.get("ActionOnFailure", "CONTINUE")
+        if action != "CONTINUE":
+            raise AwsError(
+                INVALID,
+                f"ActionOnFailure {action} of the step {step['Name']} is not valid: the cluster's "
+                f"StepConcurrencyLevel is {cluster.step_limit}, which needs CONTINUE",
+            )
 
 
 def _build(call: Call, cluster: Cluster, asked: dict[str, Any]) -> Step:

@@ -67,7 +67,7 @@ def show_cluster(cluster: Cluster) -> dict[str, Any]:
         "TerminationProtected": cluster.protected,
         "VisibleToAllUsers": asked.get("VisibleToAllUsers", True),
         "ScaleDownBehavior": asked.get("ScaleDownBehavior", "TERMINATE_AT_TASK_COMPLETION"),
-        "StepConcurrencyLevel": 1,
+        "StepConcurrencyLevel": cluster.step_limit,
         "Tags": [{"Key": key, "Value": value} for key, value in cluster.tags.items()],
         "MasterPublicDnsName": f"ip-10-0-0-1.{cluster.region}.compute.internal",
     }

@@ -29,6 +29,17 @@ mkdir -p penstock
 python3 -m zipfile -e packages.zip penstock/packages
 echo "installed in $HOME"
 """
+_MEETS = """
+import pathlib, sys, time
+
+home, own, other = map(pathlib.Path, sys.argv[1:])
+(home / own).touch()
+until = time.monotonic() + 120
+while not (home / other).exists():
+    if time.monotonic() > until:
+        sys.exit("nobody came")
+    time.sleep(0.1)
+"""
 _READS = """
 import os, sys
 import boto3
@@ -234,6 +245,43 @@ def test_a_cluster_without_more_steps_ends(emr, bucket, run):
     assert reason == {"Code": "ALL_STEPS_COMPLETED", "Message": "Steps completed with errors"}
 
 
+@pytest.mark.spark
+def test_steps_that_wait_for_each_other_end_once_two_may_run_at_once(client, emr, bucket, run):
+    client("s3").put_object(Bucket=bucket, Key="meets.py", Body=_MEETS)
+    meets = [f"s3://{bucket}/meets.py", "/home/hadoop"]
+    pairs = {"first": "second", "second": "first"}
+    steps = [submit(own, *meets, own, pairs[own], ActionOnFailure="CONTINUE") for own in pairs]
+    cluster = run(Steps=steps)
+    wait_cluster(emr, cluster, "RUNNING")
+    states = {each["Name"]: each["Status"]["State"] for each in list_steps(emr, cluster)}
+    assert states == {"first": "RUNNING", "second": "PENDING"}
+
+    answer = emr.modify_cluster(ClusterId=cluster, StepConcurrencyLevel=2)
+
+    assert answer["StepConcurrencyLevel"] == 2
+    assert emr.describe_cluster(ClusterId=cluster)["Cluster"]["StepConcurrencyLevel"] == 2
+    ends = [wait_step(emr, cluster, each["Id"])["State"] for each in list_steps(emr, cluster)]
+    assert ends == ["COMPLETED", "COMPLETED"]
+    assert wait_cluster(emr, cluster, "WAITING")
+
+
+def test_a_step_that_fails_stops_no_other_where_several_may_run(emr, bucket, run):
+    steps = [submit(name, f"s3://{bucket}/missing.py") for name in ("1", "2", "3")]
+    cluster = run(Steps=steps, StepConcurrencyLevel=2)
+
+    assert wait_cluster(emr, cluster, "WAITING")
+    assert [each["Status"]["State"] for each in list_steps(emr, cluster)] == ["FAILED"] * 3
+
+
+def test_the_number_of_steps_at_once_is_checked(emr, run):
+    cluster = run()
+    with pytest.raises(ClientError, match=r"between 1 and 256\. Found 0"):
+        emr.modify_cluster(ClusterId=cluster, StepConcurrencyLevel=0)
+    emr.terminate_job_flows(JobFlowIds=[cluster])
+    with pytest.raises(ClientError, match="may not be modified"):
+        emr.modify_cluster(ClusterId=cluster, StepConcurrencyLevel=2)
+
+
 def test_a_step_that_waits_is_cancelled(client, emr, bucket, run):
     client("s3").put_object(Bucket=bucket, Key="slow.sh", Body="#!/bin/sh\nsleep 60\n")
     slow = bootstrap(f"s3://{bucket}/slow.sh")
@@ -252,7 +300,14 @@ _WRONG = [
     ({"Applications": [{"Name": "Flink"}]}, "Flink is not supported in release emr-spark-8.1.0"),
     ({"ServiceRole": ""}, "ServiceRole is required for creating cluster"),
     ({"JobFlowRole": "nobody"}, "Invalid InstanceProfile: nobody"),
-    ({"StepConcurrencyLevel": 2}, "localcloud runs one step at a time"),
+    ({"StepConcurrencyLevel": 257}, "StepConcurrencyLevel must be between 1 and 256. Found 257"),
+    (
+        {
+            "StepConcurrencyLevel": 2,
+            "Steps": [submit("s", "s3://b/k.py", ActionOnFailure="TERMINATE_CLUSTER")],
+        },
+        "ActionOnFailure TERMINATE_CLUSTER of the step s is not valid: .* which needs CONTINUE",
+    ),
     ({"CustomAmiId": "ami-1"}, "localcloud does not know CustomAmiId"),
     ({"SecurityConfiguration": "none"}, "Security configuration with name 'none' does not exist"),
     ({"AutoTerminationPolicy": {"IdleTimeout": 59}}, "between 60 seconds and 7 days"),
