@@ -35,18 +35,6 @@ locals {
     length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
   )
 
-  # EMR Management Guide, "Sample policies for private subnets that access Amazon S3", for EMR Spark 8.
-  _region        = var.contract.region
-  _instance_data = "aws157-instance-data${local._region == "ap-southeast-2" ? "-bucket" : ""}"
-  emr_buckets = {
-    history = ["prod.${local._region}.appinfo.src"]
-    logs    = [local._region == "us-east-1" ? "aws157-logs-prod" : "aws157-logs-prod-${local._region}"]
-    read = concat(
-      ["al2023-repos-${local._region}-de612dc2", "repo.${local._region}.emr.amazonaws.com"],
-      [for number in [0, 1] : "${local._instance_data}-${number}-prod-${local._region}"],
-    )
-  }
-
   _ports = [for broker in values(var.contract.brokers) : broker.port]
   egress = merge(
     {

@@ -6,9 +6,9 @@ module "network" {
   prefix      = local.prefix
   account_id  = var.account_id
   region      = var.contract.region
-  aws_buckets = try(var.spark.cluster, null) == null ? {} : local.emr_buckets
   cidr        = var.network.cidr
   clients     = local.clients
+  emr_cluster = try(var.spark.cluster, null) != null
   existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles       = [var.contract.registry.role_arn]

@@ -1,9 +1,6 @@
 # Derived from the jobs with sales (docs/sales.md): a run for each command, their parameters and their rights.
 locals {
-  sales_commands = {
-    batch   = ["draw", "generate", "lake-summary", "produce", "produce-avro", "register", "results", "results-avro", "seed", "summarize"]
-    streams = ["enrich", "lake-totals", "lake-windows", "totals", "windows"]
-  }
+  sales_commands = jsondecode(file("${path.module}/../modules/sales.json"))
   sales = {
     for name, job in var.spark == null ? {} : var.jobs : name => merge(job.sales, {
       # Files, results and checkpoints.
@@ -57,10 +54,11 @@ locals {
         local._read_password,
         local._use_lake,
         [{
-          Sid      = "KeepItsFiles"
-          Effect   = "Allow"
-          Action   = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-          Resource = concat(["${local._lake_arn}/${job.folder}", "${local._lake_arn}/${job.folder}/*"], job.output_table == null ? [] : ["${local._lake_arn}/tables/${job.output_table}/*"])
+          Sid    = "KeepItsFiles"
+          Effect = "Allow"
+          Action = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
+          # Spark also looks up the folder above its checkpoint's.
+          Resource = concat(["${local._lake_arn}/sales", "${local._lake_arn}/${job.folder}", "${local._lake_arn}/${job.folder}/*"], job.output_table == null ? [] : ["${local._lake_arn}/tables/${job.output_table}/*"])
         }],
         [for table in job.table[*] : {
           Sid      = "ReadRowsOfTheLake"

@@ -18,9 +18,12 @@ locals {
   }
 
   # As penstock.spark.session.session_settings() has them.
-  session_settings = jsondecode(file("${path.module}/session.json"))
+  session_settings = jsondecode(file("${path.module}/../modules/session.json"))
 
   _lake_bucket = "s3://${module.lake.bucket.name}"
+
+  # The jobs of the cluster, with their replays and maintenance.
+  roles_on_cluster = flatten([for job in try(var.spark.cluster.jobs, []) : [job, "${job}-replay", "${job}-maintain"]])
 
   # The sinks of a job, for each program that writes its records.
   _sinks = {
@@ -164,13 +167,13 @@ module "emr" {
     egress    = local.egress
   }
   parameters_path = length(setintersection(each.value.jobs, keys(local.sales))) > 0 ? "/${local.prefix}" : null
-  policies        = { for name in each.value.jobs : name => try(local.sales_policies[name], local.job_policies[name]) }
+  policies        = { for role, policy in merge(local.job_policies, local.sales_policies) : role => policy if contains(local.roles_on_cluster, role) }
   retention       = var.retention
   runs = {
     for name, run in local.runs : name => {
       arguments = [for word in run.arguments : lookup(module.spark["spark"].files, word, word)]
       program   = module.spark["spark"].places.programs[run.program]
-    } if contains(each.value.jobs, run.role)
+    } if contains(local.roles_on_cluster, run.role)
   }
 
   permissions_boundary = var.permissions_boundary

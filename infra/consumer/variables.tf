@@ -198,7 +198,7 @@ variable "jobs" {
   }
   validation {
     condition     = alltrue(flatten([for name in try(var.spark.cluster.jobs, []) : [for run in keys(try(var.jobs[name].schedules, {})) : contains(["maintain_lake", "replay"], run)]]))
-    error_message = "The jobs ${join(", ", try(var.spark.cluster.jobs, []))} of spark.cluster have the schedules ${jsonencode({ for name in try(var.spark.cluster.jobs, []) : name => try(var.jobs[name].schedules, {}) })}; an idle cluster terminates and takes no step, so give schedules to their replay and maintain_lake alone, which run on EMR Serverless, or take the job out of spark.cluster.jobs."
+    error_message = "The jobs ${join(", ", try(var.spark.cluster.jobs, []))} of spark.cluster have the schedules ${jsonencode({ for name in try(var.spark.cluster.jobs, []) : name => try(var.jobs[name].schedules, {}) })}; an idle cluster terminates and takes no step, so give schedules to their replay and maintain_lake alone, whose schedules start EMR Serverless, or take the job out of spark.cluster.jobs."
   }
   validation {
     condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
@@ -403,8 +403,9 @@ variable "spark" {
         memory = optional(string, "64 GB")
       }), {})
     }), {})
-    # For these jobs; infra/modules/emr-cluster says what the rest means. Replays and maintenance stay on EMR Serverless.
+    # For these jobs; infra/modules/emr-cluster says what the rest means. Schedules start EMR Serverless.
     cluster = optional(object({
+      concurrent_steps       = optional(number)
       core_nodes             = optional(number)
       core_type              = optional(string)
       idle_minutes           = optional(number)

@@ -83,7 +83,7 @@ def test_settings_may_hold_blanks(words):
 
 
 def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
-    given = json.loads((ROOT / "infra/consumer/session.json").read_text())
+    given = json.loads((ROOT / "infra/modules/session.json").read_text())
     assert given == session_settings()
 
 

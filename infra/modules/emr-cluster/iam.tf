@@ -13,38 +13,6 @@ locals {
   own_existing = { StringEquals = { for key, value in local.own_tag : "aws:ResourceTag/${key}" => value } }
   made         = [for kind in ["instance", "launch-template", "network-interface", "volume"] : "${local.ec2}:${kind}/*"]
 
-  _kafka = var.kafka == null ? null : {
-    cluster = var.kafka.cluster_arn
-    start   = replace(var.kafka.cluster_arn, ":cluster/", ":topic/")
-    group   = "${replace(var.kafka.cluster_arn, ":cluster/", ":group/")}/${var.kafka.group_prefix}*"
-  }
-  kafka_statements = var.kafka == null ? [] : [for statement in [
-    {
-      Sid      = "ConnectToKafka"
-      Effect   = "Allow"
-      Action   = concat(["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"], length(var.kafka.writes) > 0 ? ["kafka-cluster:WriteDataIdempotently"] : [])
-      Resource = [local._kafka.cluster]
-    },
-    {
-      Sid      = "ReadTopics"
-      Effect   = "Allow"
-      Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"]
-      Resource = [for topic in var.kafka.reads : "${local._kafka.start}/${topic}"]
-    },
-    {
-      Sid      = "WriteTopics"
-      Effect   = "Allow"
-      Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
-      Resource = [for topic in var.kafka.writes : "${local._kafka.start}/${topic}"]
-    },
-    {
-      Sid      = "UseConsumerGroups"
-      Effect   = "Allow"
-      Action   = ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"]
-      Resource = [local._kafka.group]
-    },
-  ] : statement if length(statement.Resource) > 0]
-
   parameters = var.parameters_path == null ? [] : [{
     Sid    = "ReadParameters"
     Effect = "Allow"
@@ -115,7 +83,7 @@ resource "aws_iam_role_policy" "runtime" {
         Action   = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
         Resource = [module.key.arn]
       },
-    ], local.kafka_statements, local.parameters)
+    ], local.parameters)
   })
 }
 

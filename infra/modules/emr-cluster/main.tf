@@ -50,6 +50,7 @@ resource "aws_emr_cluster" "this" {
   keep_job_flow_alive_when_no_steps = true
   log_uri                           = "s3://${module.logs.name}/"
   security_configuration            = aws_emr_security_configuration.this.name
+  step_concurrency_level            = var.cluster.concurrent_steps
   termination_protection            = var.cluster.termination_protection
 
   auto_termination_policy {

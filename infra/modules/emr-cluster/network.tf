@@ -4,7 +4,6 @@ locals {
   node_egress = merge(
     { for name, way in var.network.egress : name => way },
     { service-access = { port = 443, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.access.id } },
-    var.kafka == null ? {} : { kafka-iam = { port = 9098, to_port = null, cidr = var.kafka.cidr, prefix_list_id = null, security_group_id = var.kafka.security_group_id } },
   )
 }
 

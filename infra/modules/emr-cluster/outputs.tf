@@ -15,6 +15,9 @@ output "logs_bucket" {
 output "role_arn" {
   description = "The role of the instances, with which every step runs."
   value       = local.role_arn
+
+  # Lake Formation grants nothing to a role that is not there.
+  depends_on = [aws_iam_role.instance]
 }
 
 output "security_group_id" {

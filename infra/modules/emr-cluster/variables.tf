@@ -20,8 +20,9 @@ variable "artifacts" {
 }
 
 variable "cluster" {
-  description = "The cluster: its release, the types of the primary node and of the core nodes, how many of these there are, the size of each volume, the minutes without a step after which it terminates, and protection against termination."
+  description = "The cluster: its release, steps that may run at once, types and number of nodes, GiB of each volume, minutes without a step after which it terminates, and protection against termination."
   type = object({
+    concurrent_steps       = optional(number, 1)
     core_nodes             = optional(number, 2)
     core_type              = optional(string, "m7g.xlarge")
     idle_minutes           = optional(number, 60)
@@ -32,6 +33,10 @@ variable "cluster" {
   })
   default = {}
 
+  validation {
+    condition     = contains(range(1, 257), var.cluster.concurrent_steps)
+    error_message = "cluster.concurrent_steps is ${var.cluster.concurrent_steps}; give 1 to 256, which must fit into the memory of the nodes together."
+  }
   validation {
     condition     = var.cluster.core_nodes >= 1 && floor(var.cluster.core_nodes) == var.cluster.core_nodes
     error_message = "cluster.core_nodes is ${var.cluster.core_nodes}; give at least one."
@@ -51,32 +56,6 @@ variable "cluster" {
   validation {
     condition     = var.cluster.volume_gib >= 15 && floor(var.cluster.volume_gib) == var.cluster.volume_gib
     error_message = "cluster.volume_gib is ${var.cluster.volume_gib}; give whole GiB, at least 15."
-  }
-}
-
-variable "kafka" {
-  description = "The MSK cluster that the jobs reach on port 9098 with IAM: its ARN, the addresses (cidr) or the security group of its brokers, the topics that they read and write, and the prefix of their consumer groups; null for none."
-  type = object({
-    cidr              = optional(string)
-    cluster_arn       = string
-    group_prefix      = optional(string, "")
-    reads             = optional(list(string), [])
-    security_group_id = optional(string)
-    writes            = optional(list(string), [])
-  })
-  default = null
-
-  validation {
-    condition     = var.kafka == null ? true : can(regex("^arn:[a-z-]+:kafka:[a-z0-9-]+:[0-9]{12}:cluster/[^/]+/[^/]+$", var.kafka.cluster_arn))
-    error_message = "kafka.cluster_arn is ${try(var.kafka.cluster_arn, "")}; give the ARN of an MSK cluster."
-  }
-  validation {
-    condition     = var.kafka == null ? true : (var.kafka.cidr == null) != (var.kafka.security_group_id == null)
-    error_message = "kafka has both or neither of cidr and security_group_id; give one of them."
-  }
-  validation {
-    condition     = var.kafka == null ? true : length(var.kafka.reads) + length(var.kafka.writes) > 0
-    error_message = "kafka has no topics; name those that the jobs read or write."
   }
 }
 

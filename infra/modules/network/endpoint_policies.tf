@@ -14,6 +14,15 @@ locals {
       "aws:ResourceAccount"  = var.account_id
     } }
   }]
+  # EMR Management Guide, "Sample policies for private subnets that access Amazon S3", for EMR Spark 8.
+  _instance_data = "aws157-instance-data${var.region == "ap-southeast-2" ? "-bucket" : ""}"
+  _emr_buckets = {
+    logs = var.region == "us-east-1" ? "aws157-logs-prod" : "aws157-logs-prod-${var.region}"
+    packages = concat(
+      ["al2023-repos-${var.region}-de612dc2", "repo.${var.region}.emr.amazonaws.com"],
+      [for number in [0, 1] : "${local._instance_data}-${number}-prod-${var.region}"],
+    )
+  }
   _exceptions = {
     glue = [{
       # A version is requested by its id, which names no resource and so no account. Programs that write find it by its
@@ -85,27 +94,27 @@ locals {
       } if name == "ssmmessages"],
       [for statement in [
         {
-          Sid       = "BucketsOfAws"
+          Sid       = "PackagesOfEmr"
           Effect    = "Allow"
           Principal = "*"
           Action    = ["s3:GetObject"]
-          Resource  = [for bucket in var.aws_buckets.read : "arn:${local._partition}:s3:::${bucket}/*"]
+          Resource  = [for bucket in local._emr_buckets.packages : "arn:${local._partition}:s3:::${bucket}/*"]
         },
         {
-          Sid       = "LogsOfAws"
+          Sid       = "LogsOfEmr"
           Effect    = "Allow"
           Principal = "*"
           Action    = ["s3:Put*"]
-          Resource  = [for bucket in var.aws_buckets.logs : "arn:${local._partition}:s3:::${bucket}/*"]
+          Resource  = ["arn:${local._partition}:s3:::${local._emr_buckets.logs}/*"]
         },
         {
-          Sid       = "SparkUiOfAws"
+          Sid       = "SparkUiOfEmr"
           Effect    = "Allow"
           Principal = "*"
           Action    = ["s3:Abort*", "s3:Create*", "s3:Get*", "s3:List*", "s3:Put*"]
-          Resource  = [for bucket in var.aws_buckets.history : "arn:${local._partition}:s3:::${bucket}/*"]
+          Resource  = ["arn:${local._partition}:s3:::prod.${var.region}.appinfo.src/*"]
         },
-      ] : statement if length(statement.Resource) > 0],
+      ] : statement if var.emr_cluster],
     )
   }
   endpoint_policies = {

@@ -8,19 +8,6 @@ variable "account_id" {
   }
 }
 
-variable "aws_buckets" {
-  description = "Buckets of AWS that instances use through the endpoint for S3, such as EMR's."
-  type = object({
-    # What the Spark UI shows, read and written.
-    history = optional(list(string), [])
-    # Logs of the service, written.
-    logs = optional(list(string), [])
-    # Packages.
-    read = optional(list(string), [])
-  })
-  default = {}
-}
-
 variable "cidr" {
   description = "The IPv4 address range of the VPC, /16 to /24; each zone gets a quarter of it."
   type        = string
@@ -40,6 +27,12 @@ variable "clients" {
   description = "Security groups that may call the interface endpoints: ids by name."
   type        = map(string)
   default     = {}
+}
+
+variable "emr_cluster" {
+  description = "Whether a cluster of EMR on EC2 runs here, which uses buckets of EMR through the endpoint for S3: with packages, with logs and for the Spark UI."
+  type        = bool
+  default     = false
 }
 
 variable "existing" {

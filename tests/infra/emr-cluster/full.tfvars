@@ -9,6 +9,7 @@ artifacts = {
   pyfiles       = "s3://artifacts/pyfiles/penstock.zip"
 }
 cluster = {
+  concurrent_steps       = 4
   core_nodes             = 3
   core_type              = "r7g.2xlarge"
   idle_minutes           = 15
@@ -16,13 +17,6 @@ cluster = {
   release_label          = "emr-spark-8.1.0"
   termination_protection = true
   volume_gib             = 32
-}
-kafka = {
-  cluster_arn       = "arn:aws:kafka:eu-central-1:222222222222:cluster/sales/0a1b2c3d-0000-4000-8000-000000000000-2"
-  group_prefix      = "sales-"
-  reads             = ["sales"]
-  security_group_id = terraform_data.later.output
-  writes            = ["sales.summary"]
 }
 network = {
   vpc_id    = terraform_data.later.output

@@ -6,13 +6,13 @@ artifacts = {
   pyfiles = "build/penstock.zip"
 }
 cluster = {
-  core_nodes    = 0
-  core_type     = "m7g"
-  idle_minutes  = 0
-  release_label = "emr-7.14.0"
-  volume_gib    = 8
+  concurrent_steps = 0
+  core_nodes       = 0
+  core_type        = "m7g"
+  idle_minutes     = 0
+  release_label    = "emr-7.14.0"
+  volume_gib       = 8
 }
-kafka = { cluster_arn = "sales" }
 network = {
   vpc_id    = "vpc-0123456789abcdef0"
   subnet_id = "subnet-0123456789abcdef0"
