@@ -9,11 +9,14 @@ module "network" {
   cidr              = var.network.cidr
   clients           = local.clients
   existing          = var.network.existing
+  emr_cluster       = length(var.jobs) > 0 && var.spark.cluster != null
   gateway_endpoints = ["s3"]
   interface_endpoints = concat(
     ["glue"],
     anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
+    # Spark's workers write their log from the VPC, and jobs read their parameters.
+    length(var.jobs) > 0 ? ["logs"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
   )
   log_days    = var.retention.log_days
   other_cidrs = var.network.other_cidrs
@@ -228,6 +231,10 @@ module "alarms" {
       version_budget = producer.version_budget
     }
   }
-  retention   = var.retention
+  retention = var.retention
+  spark = one([for spark in values(module.spark) : {
+    application_id = spark.application.id
+    clusters       = { for name, emr in module.emr : name => emr.cluster.id }
+  }])
   subscribers = var.subscribers
 }

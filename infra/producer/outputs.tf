@@ -77,6 +77,11 @@ output "contracts" {
   }
 }
 
+output "emr_cluster" {
+  description = "The id of the cluster of EMR on EC2, null without one; an idle cluster terminates, and the next apply makes another."
+  value       = one([for emr in values(module.emr) : emr.cluster.id])
+}
+
 output "functions" {
   description = "The names of the Lambda functions: access, and each of producers."
   value = merge(
@@ -104,4 +109,14 @@ output "quotas" {
 output "rejected_events_bucket" {
   description = "The bucket for rejected events."
   value       = module.rejected_events.bucket.name
+}
+
+output "spark_application" {
+  description = "The id of the EMR Serverless application, null without jobs; stop it before you change or destroy it."
+  value       = one([for spark in values(module.spark) : spark.application.id])
+}
+
+output "submit_commands" {
+  description = "The submit command of each run, for a shell: NAME-COMMAND for each command of a job, a step of the cluster for the jobs of spark.cluster."
+  value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
 }

@@ -1,5 +1,5 @@
-# All rights of each producer function, which writes its topic and registers its schema (or only reads it: the policy fixed), and of each client.
-# A cluster's ARN ends with a part that MSK generates.
+# All rights of each producer function, which writes its topic and registers its schema (or only reads it: the policy fixed), and of each client;
+# those of clients and jobs on topics. A cluster's ARN ends with a part that MSK generates.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
@@ -85,36 +85,44 @@ locals {
     )
   }) }
 
+  _topics_used = merge(
+    { for name, client in var.clients : name => { reads = client.reads, writes = client.writes } },
+    { for name, job in var.jobs : name => { reads = job.reads, writes = job.writes } },
+  )
+  _kafka_statements = { for name, used in local._topics_used : name => concat(
+    [{
+      Sid      = "LogInToTheBrokers"
+      Effect   = "Allow"
+      Action   = concat(["kafka-cluster:Connect"], length(used.writes) > 0 ? ["kafka-cluster:WriteDataIdempotently"] : [])
+      Resource = ["${local._kafka}:cluster/${local._cluster}"]
+    }],
+    [for statement in [
+      {
+        Sid      = "ReadItsTopics"
+        Effect   = "Allow"
+        Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"]
+        Resource = [for topic in sort(used.reads) : "${local._kafka}:topic/${local._cluster}/${topic}"]
+      },
+      {
+        Sid      = "JoinItsGroups"
+        Effect   = "Allow"
+        Action   = ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"]
+        Resource = ["${local._kafka}:group/${local._cluster}/${name}-*"]
+      },
+    ] : statement if length(used.reads) > 0],
+    [for statement in [{
+      Sid      = "WriteItsTopics"
+      Effect   = "Allow"
+      Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
+      Resource = [for topic in sort(used.writes) : "${local._kafka}:topic/${local._cluster}/${topic}"]
+    }] : statement if length(used.writes) > 0],
+  ) }
+
   client_policies = { for name, client in var.clients : name => jsonencode({
     Version = "2012-10-17"
     Statement = concat(
-      [{
-        Sid      = "LogInToTheBrokers"
-        Effect   = "Allow"
-        Action   = concat(["kafka-cluster:Connect"], length(client.writes) > 0 ? ["kafka-cluster:WriteDataIdempotently"] : [])
-        Resource = ["${local._kafka}:cluster/${local._cluster}"]
-      }],
+      local._kafka_statements[name],
       [for statement in [
-        {
-          Sid      = "ReadItsTopics"
-          Effect   = "Allow"
-          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"]
-          Resource = [for topic in sort(client.reads) : "${local._kafka}:topic/${local._cluster}/${topic}"]
-        },
-        {
-          Sid      = "JoinItsGroups"
-          Effect   = "Allow"
-          Action   = ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"]
-          Resource = ["${local._kafka}:group/${local._cluster}/${name}-*"]
-        },
-      ] : statement if length(client.reads) > 0],
-      [for statement in [
-        {
-          Sid      = "WriteItsTopics"
-          Effect   = "Allow"
-          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
-          Resource = [for topic in sort(client.writes) : "${local._kafka}:topic/${local._cluster}/${topic}"]
-        },
         {
           Sid    = "RegisterSchemas"
           Effect = "Allow"

@@ -132,6 +132,65 @@ variable "functions" {
   default = {}
 }
 
+variable "jobs" {
+  description = "Spark jobs of sales in this VPC, by name (docs/sales.md); they log in by IAM on port 9098."
+  type = map(object({
+    # A run for each.
+    commands = set(string)
+    # In Parameter Store, by the names of flags with underscores.
+    parameters = optional(map(string), {})
+    # Topics.
+    reads = optional(set(string), [])
+    # Of streams: an interval, or available-now to read once what there is.
+    trigger = optional(string, "10 seconds")
+    # infra/modules/spark-application says what each means.
+    workers = optional(object({
+      driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      initial_executors = optional(number)
+      max_executors     = optional(number)
+    }))
+    writes = optional(set(string), [])
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for name in keys(var.jobs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !contains(keys(var.clients), name)])
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}; use up to 24 small letters, digits and dashes for each, a letter first, and no name of a client (${join(", ", keys(var.clients))})."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : length(job.commands) > 0 && length(setsubtract(job.commands, flatten(values(local.sales_commands)))) == 0])
+    error_message = "The jobs have the commands ${jsonencode({ for name, job in var.jobs : name => job.commands })}; name for each at least one of ${join(", ", sort(flatten(values(local.sales_commands))))}."
+  }
+  validation {
+    # A job may join every group that begins with its name and a dash.
+    condition = alltrue(flatten([
+      for name in keys(var.jobs) : [
+        for other in concat([for each in concat(keys(var.clients), keys(var.jobs)) : "${each}-" if each != name], values(local.consumers)[*].group_prefix) :
+        !startswith(other, "${name}-") && !startswith("${name}-", other)
+      ]
+    ]))
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}, the clients ${join(", ", keys(var.clients))}, and the consumers' groups begin with ${join(", ", values(local.consumers)[*].group_prefix)}; choose names of which none, with a dash, begins another or is begun by it, since its job could join the other's groups."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : alltrue([for key, value in job.parameters : can(regex("^[a-z][a-z0-9_]*$", key)) && value != ""])])
+    error_message = "The jobs have the parameters ${jsonencode({ for name, job in var.jobs : name => job.parameters })}; name them as flags with underscores, such as output_topic, and give none that is empty, which Parameter Store refuses."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(setunion(job.reads, job.writes), keys(var.topics))) == 0])
+    error_message = "The jobs use ${jsonencode({ for name, job in var.jobs : name => setunion(job.reads, job.writes) })}; name topics of this root (${join(", ", keys(var.topics))})."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", job.trigger))])
+    error_message = "The triggers are ${join(", ", values(var.jobs)[*].trigger)}; write available-now, or an interval like 30 seconds."
+  }
+  validation {
+    # Both make a security group or a role of the same name, and rules are named after both.
+    condition     = length(var.jobs) == 0 || length(setintersection(concat(keys(var.clients), keys(var.producers)), concat(["emr_cluster", "spark"], [for name in keys(var.jobs) : "job-${name}"]))) == 0
+    error_message = "The producers are ${join(", ", keys(var.producers))} and the clients ${join(", ", keys(var.clients))}; with jobs, call none spark, emr_cluster or ${join(", ", [for name in keys(var.jobs) : "job-${name}"])}, which are names of what the jobs have."
+  }
+}
+
 variable "network" {
   description = "The VPC's address range and its zones by id (the same place in every account), ranges that it must not overlap, or an existing VPC with the endpoints that it has (infra/modules/network says which): one root per VPC, since private names of one would hide those of another."
   type = object({
@@ -306,6 +365,49 @@ variable "retention" {
       var.retention.log_days
     )
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
+}
+
+variable "spark" {
+  description = "The EMR Serverless application of the jobs, and a cluster of EMR on EC2 for some of them."
+  type = object({
+    # infra/modules/spark-application says what each means.
+    application = optional(object({
+      architecture  = optional(string, "ARM64")
+      idle_minutes  = optional(number, 15)
+      release_label = optional(string, "emr-spark-8.1.0")
+      maximum = optional(object({
+        cpu    = optional(string, "16 vCPU")
+        memory = optional(string, "64 GB")
+      }), {})
+    }), {})
+    # For these jobs; infra/modules/emr-cluster says what the rest means.
+    cluster = optional(object({
+      concurrent_steps       = optional(number)
+      core_nodes             = optional(number)
+      core_type              = optional(string)
+      idle_minutes           = optional(number)
+      jobs                   = set(string)
+      primary_type           = optional(string)
+      release_label          = optional(string)
+      termination_protection = optional(bool)
+      volume_gib             = optional(number)
+    }))
+    # Jars of EMR's image in place of those in jars, as absolute paths.
+    image_jars = optional(list(string), [])
+    # Folders.
+    jars = optional(string, "../../jars/spark/lib")
+    jobs = optional(string, "../../jobs")
+  })
+  default = {}
+
+  validation {
+    condition     = var.spark.cluster == null ? true : length(var.spark.cluster.jobs) > 0 && length(setsubtract(var.spark.cluster.jobs, keys(var.jobs))) == 0
+    error_message = "spark.cluster.jobs has ${join(", ", try(var.spark.cluster.jobs, []))}; name at least one, and jobs of this root (${join(", ", keys(var.jobs))})."
+  }
+  validation {
+    condition     = length(var.jobs) == 0 ? true : length(fileset(var.spark.jars, "*.jar")) > 0
+    error_message = "There are no jars in ${var.spark.jars}; fetch them with `make install`."
   }
 }
 

@@ -20,7 +20,8 @@ _PRODUCER = ROOT / "infra/producer"
 _CASE = ROOT / "tests/infra/producer/full.tfvars"
 # The other locals are about other things.
 _LOCALS = ("_budgets", "producers", "registry_url", "serverless_properties")
-_OTHERS = "  _registries = {}\n  consumers   = {}\n"
+_OTHERS = "  _registries = {}\n  consumers = {}\n  sales_commands = {}\n"
+_NO_JOBS = ("-var=jobs={}", "-var=spark={}")
 # What the root adds once the brokers are there.
 _MADE = {
     "KAFKA_BOOTSTRAP_SERVERS": "b-1:9098",
@@ -41,7 +42,7 @@ def settings(tmp_path_factory):
     (folder / "locals.tf").write_text(f"locals {{\n{_OTHERS}{given}}}\n")
     environments = "{ for name, each in local.producers : name => each.environment }"
     done = subprocess.run(
-        ["terraform", "console", f"-var-file={_CASE}"],
+        ["terraform", "console", f"-var-file={_CASE}", *_NO_JOBS],
         input=f"jsonencode({environments})",
         cwd=folder,
         capture_output=True,

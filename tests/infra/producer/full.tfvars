@@ -43,6 +43,15 @@ consumers = [
 deploy_role_arn = "arn:aws:iam::111111111111:role/deploy"
 exposure        = { acceptance_required = false }
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+jobs = {
+  sales = { commands = ["enrich", "seed"], parameters = { output_topic = "order" }, reads = ["sensor"], trigger = "1 minute", writes = ["order"] }
+  totals = {
+    commands = ["summarize", "totals"]
+    reads    = ["meter", "sensor"]
+    trigger  = "available-now"
+    workers  = { driver = { cores = 2 }, max_executors = 2 }
+  }
+}
 network = {
   cidr        = "10.2.0.0/16"
   zone_ids    = ["apse1-az1", "apse1-az2", "apse1-az3"]
@@ -68,5 +77,9 @@ producers = {
   producer = { topic = "sensor", version_budget = 50 }
 }
 test_events = { create_registry = false, events = { Meter = "{\"site\": \"a\"}" } }
+spark = {
+  application = { idle_minutes = 5 }
+  cluster     = { concurrent_steps = 3, core_nodes = 1, jobs = ["totals"] }
+}
 subscribers = ["platform@example.com"]
 topics      = { invoice = { unframed = "confluent:17" }, order = {}, meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }
