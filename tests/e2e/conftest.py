@@ -9,19 +9,31 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from demo.accounts import SPARK, make_jobs
+from demo.accounts import SPARK
 from demo.screen import Steps
 from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
+from tests.e2e.analysts import GRANTS, create_people, govern_catalog
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
-from tests.e2e.exercise import disturb, exercise
+from tests.e2e.exercise import CLUSTER, disturb, exercise, list_jobs
 from tests.e2e.leftovers import list_everything
-from tests.e2e.sales import CLUSTER, SALES_JOBS
+from tests.e2e.payments import FUNCTIONS, REGISTRIES, TABLES, TOPIC
+from tests.e2e.registry import Registry
+from tests.e2e.sales import OF_THE_PRODUCER, SHOP_TOTALS
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
 CANARY = "Canary-password-that-nobody-may-see-7391"
+TOPICS = {"sensor": {}, **{name: {"partitions": 1} for name in (SHOP_TOTALS, TOPIC)}}
+# The entry of the consumer.
+READER = {
+    "name": "analytics",
+    "account_id": CONSUMER,
+    "registries": REGISTRIES,
+    "topics": ["sensor", TOPIC],
+    "writes": ["sensor"],
+}
 
 
 @pytest.fixture(scope="session")
@@ -34,8 +46,9 @@ def packages(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def deployers(client):
-    """The roles that deploy and operate, each with its published policies."""
-    return create_deployers(client)
+    """The roles that deploy and operate, each with its published policies, and those that ask."""
+    create_deployers(client)
+    create_people(client)
 
 
 @pytest.fixture(scope="session")
@@ -65,30 +78,32 @@ def prepared(cloud, client, deployers, packages, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def accounts(cloud, prepared, before, set_password):
+def accounts(cloud, client, prepared, before, set_password):
     """The producer and one consumer, applied."""
     set_password(CANARY)
+    govern_catalog(client)
     made = prepared
-    made.producer.apply(
-        consumers=[
-            {
-                "name": "analytics",
-                "account_id": CONSUMER,
-                "topics": ["sensor"],
-                "writes": ["sensor"],
-            }
-        ]
-    )
+    made.producer.apply(consumers=[READER], topics=TOPICS, **OF_THE_PRODUCER)
     # One consumer with Spark tells as much as two, whose jars are a lot to upload.
     # Its jobs run at once: more than the default quota of an account allows.
     cloud.state(QuotaValues).set(CONSUMER, CONCURRENT_VCPUS, 32)
     application = {"maximum": {"cpu": "32 vCPU", "memory": "128 GB"}}
     spark = {
-        "jobs": make_jobs() | SALES_JOBS,
+        "consumer_functions": FUNCTIONS,
+        "jobs": list_jobs(),
         "spark": SPARK | {"application": application, "cluster": CLUSTER},
+        "tables": TABLES,
     }
-    made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark).apply()
+    analytics = made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark)
+    analytics.extend(GRANTS)
+    analytics.apply()
     return made
+
+
+@pytest.fixture(scope="session")
+def registry(accounts):
+    """Apicurio, with a secret; nobody can reach it yet."""
+    return Registry.prepare(accounts, f"{CANARY}-of-the-registry")
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +121,6 @@ def stories(accounts):
 
 
 @pytest.fixture(scope="session")
-def exercised(accounts, stories):
+def exercised(accounts, stories, registry):
     """Each way that an event and a record can take has been taken."""
-    return exercise(accounts)
+    return exercise(accounts, registry)

@@ -17,12 +17,13 @@ from localcloud.tests.policy_documents import allow, document, trust
 from tests.e2e.accounts import DEPLOYERS, OPERATOR, PRODUCER_DEPLOYER, WRITER
 from tools.deploy_policies import FOLDER, SEEN, read_policies, read_unseen
 
-# What each role is held to.
+_GRANTING = "lake-formation"
+# What each role is held to; the account of one has Lake Formation.
 ROLES = {
-    PRODUCER_DEPLOYER: "producer",
-    DEPLOYERS["analytics"]: "consumer",
-    DEPLOYERS["billing"]: "consumer",
-    OPERATOR: "operator",
+    PRODUCER_DEPLOYER: ("producer",),
+    DEPLOYERS["analytics"]: ("consumer", _GRANTING),
+    DEPLOYERS["billing"]: ("consumer",),
+    OPERATOR: ("operator",),
 }
 WITHDRAWN = "schemas:UpdateSchema"  # to see an apply fail
 REWRITING = os.environ.get("REWRITE") == "1"
@@ -30,9 +31,9 @@ REWRITING = os.environ.get("REWRITE") == "1"
 
 def create_deployers(client: Callable[..., Any]) -> None:
     """Create the roles with their managed policies, and one that may write every topic."""
-    for role, kind in ROLES.items():
-        granted = [document(allow("*"))] if REWRITING else map(json.dumps, read_policies(kind))
-        _create_role(client, role, list(granted))
+    for role, kinds in ROLES.items():
+        published = [json.dumps(policy) for kind in kinds for policy in read_policies(kind)]
+        _create_role(client, role, [document(allow("*"))] if REWRITING else published)
     _create_role(client, WRITER, [document(allow("kafka-cluster:*"))])
 
 
@@ -47,11 +48,13 @@ def write_seen(decisions: dict[str, set[str]]) -> None:
 def read_used(local: Local) -> dict[str, set[str]]:
     """Read which actions the roles have used, by their kind; only WITHDRAWN was refused."""
     used: dict[str, set[str]] = {}
-    for role, kind in ROLES.items():
+    for role, (kind, *_) in ROLES.items():
         decisions = local.ask("list-decisions", role=role)
         refused = {one["action"] for one in decisions if not one["allowed"]}
         assert refused <= {WITHDRAWN}
-        used.setdefault(kind, set()).update(one["action"] for one in decisions)
+        for action in (one["action"] for one in decisions):
+            grants = action.startswith("lakeformation:")
+            used.setdefault(_GRANTING if grants else kind, set()).add(action)
     return used
 
 

@@ -17,7 +17,18 @@ from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts, Root
-from tests.e2e.sales import SALE, SALES_JOBS, Summaries
+from tests.e2e.analysts import GRANTS_IN_PART
+from tests.e2e.jobs import Submitted
+from tests.e2e.payments import (
+    PAYMENT_JOBS,
+    TABLES,
+    TOPIC,
+    await_payments,
+    read_payments,
+    send_payments,
+)
+from tests.e2e.registry import Registry
+from tests.e2e.sales import SALE, SALES_JOBS, SHOP_RUNS, STEP, SUMMARY_RUN, TOTALS_RUN
 from tests.e2e.staging import JOB, Review, make_staging_job
 from tests.fixtures.functions import wait_until
 
@@ -37,13 +48,28 @@ _ORDER = {
 
 @dataclass(frozen=True)
 class Exercised:
-    """The accounts, the consumer's table of errors before and after the replay, and its jobs."""
+    """The accounts, the consumer's table of errors before and after the replay, and its jobs.
+
+    `said` is what `penstock submit` printed, by run.
+    """
 
     accounts: Accounts
     given_up: dict[str, dict[str, Any]]
     tried_again: dict[str, dict[str, Any]]
     review: Review
-    summaries: Summaries
+    payments_of_the_function: dict[str, dict[str, Any]]
+    said: dict[str, str]
+
+
+# The cluster runs a job of sales and one that writes tables.
+CLUSTER: dict[str, Any] = {"concurrent_steps": 2, "jobs": [STEP, TOPIC]}
+
+
+def list_jobs(**writes: str) -> dict[str, Any]:
+    """Return the input `jobs`: the demo's job reads one of the topics, with these routes."""
+    jobs = make_jobs(**writes)
+    jobs["consume"]["reads"] = ["sensor"]
+    return jobs | PAYMENT_JOBS | SALES_JOBS
 
 
 @contextmanager
@@ -72,23 +98,31 @@ def disturb(accounts: Accounts) -> Iterator[None]:
     dynamodb.put_item(**table, Item=order)
 
 
-def exercise(accounts: Accounts) -> Exercised:
+def exercise(accounts: Accounts, registry: Registry) -> Exercised:
     """Try the records again that were given up, by what the operator does; stage and join all."""
     analytics = accounts.consumers["analytics"]
     given_up = _read_dead_letters(analytics)
-    analytics.apply(
-        jobs=make_jobs(order="orders", sensor="readings")
-        | make_staging_job(analytics)
-        | SALES_JOBS,
-        tables={"orders": {"key": ["orderId"]}},
+    send_payments(accounts, registry)
+    await_payments(accounts)
+    payments = read_payments(accounts)
+    environ = analytics.environ | analytics.operator_keys()
+    submitted = (
+        Submitted(analytics.folder, environ, (SUMMARY_RUN, TOTALS_RUN, TOPIC)),
+        Submitted(accounts.producer.folder, accounts.producer.environ, SHOP_RUNS),
     )
-    summaries = Summaries(analytics)
+    said = {run: told for each in submitted for run, told in each.wait().items()}
+    analytics.extend(GRANTS_IN_PART)
+    analytics.apply(
+        jobs=list_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
+        tables=TABLES | {"orders": {"key": ["orderId"]}},
+    )
     review = Review.of(analytics, accounts.rows("analytics").values())
     review.begin()
+    mended = Submitted(analytics.folder, environ, (f"maintain-{TOPIC}", f"replay-{TOPIC}"))
     accounts.make_story("analytics").run_jobs("maintain-readings", "replay", JOB)
     review.end()
-    summaries.wait()
-    return Exercised(accounts, given_up, _read_dead_letters(analytics), review, summaries)
+    said |= mended.wait()
+    return Exercised(accounts, given_up, _read_dead_letters(analytics), review, payments, said)
 
 
 def _read_dead_letters(consumer: Root) -> dict[str, dict[str, Any]]:

@@ -1,16 +1,49 @@
-"""The end of an application of EMR Serverless, without which Terraform cannot delete it."""
+"""Runs of jobs by `penstock submit`, and the end of an application of EMR Serverless."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from tests.fixtures.functions import wait_until
 
 _ENDED = ("SUCCESS", "FAILED", "CANCELLED")
+_PENSTOCK = Path(sys.executable).with_name("penstock")
+_SECONDS = 900
+
+
+class Submitted:
+    """Runs of a root, submitted at once."""
+
+    def __init__(self, folder: Path, environ: dict[str, str], runs: Iterable[str]) -> None:
+        words = [_PENSTOCK, "submit", "--consumer", folder, "--wait"]
+        self._processes = {
+            run: subprocess.Popen(
+                [*words, run],
+                env=environ,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for run in runs
+        }
+
+    def wait(self) -> dict[str, str]:
+        """Wait for their ends; what each command said, by run."""
+        return {
+            run: process.communicate(timeout=_SECONDS)[0]
+            for run, process in self._processes.items()
+        }
 
 
 def stop_application(emr: Any, application: str) -> None:
-    """Wait until its jobs have ended, and stop it if one had started it."""
+    """Wait until its jobs have ended, and stop it if one had started it.
+
+    Terraform cannot delete one that is started.
+    """
     asked = {"applicationId": application}
     wait_until(
         "no job runs any more",

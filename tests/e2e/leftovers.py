@@ -30,6 +30,7 @@ _LISTED = (
     ("kafka", "list_configurations", "Configurations", "Name"),
     ("kafka", "list_vpc_connections", "VpcConnections", "VpcConnectionArn"),
     ("kms", "list_aliases", "Aliases", "AliasName"),
+    ("lakeformation", "list_resources", "ResourceInfoList", "ResourceArn"),
     ("lambda", "list_event_source_mappings", "EventSourceMappings", "UUID"),
     ("lambda", "list_functions", "Functions", "FunctionName"),
     ("logs", "describe_log_groups", "logGroups", "logGroupName"),

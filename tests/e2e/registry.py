@@ -1,4 +1,4 @@
-"""Apicurio behind a network interface in VPCs of the producer's account, with a secret for it."""
+"""Apicurio behind network interfaces of VPCs, with a secret for it in the producer's account."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from tests.e2e.accounts import PRODUCER, Accounts
 
 _HOST, _PORT = "schemas.corp.example", 8080
 URL = f"apicurio+http://{_HOST}:{_PORT}"
+CONFLUENT_URL = f"confluent+http://{_HOST}:{_PORT}/apis/ccompat/v7"
 
 
 @dataclass
 class Registry:
-    """The resources of the registry's team in the account, until they are deleted."""
+    """The resources of the registry's team in the accounts, until they are deleted."""
 
     accounts: Accounts
     secret_arn: str
-    _interfaces: dict[str, str] = field(default_factory=dict)  # with their security groups
+    # Account, interface and its security group.
+    _entries: list[tuple[str, str, str]] = field(default_factory=list)
 
     @classmethod
     def prepare(cls, accounts: Accounts, password: str) -> Registry:
@@ -29,9 +31,14 @@ class Registry:
         )
         return cls(accounts, made["ARN"])
 
-    def enter(self, name: str) -> str:
+    @property
+    def url(self) -> str:
+        """Return its address on this machine."""
+        return str(start_registry(self.accounts.cloud)["url"])
+
+    def enter(self, account: str, name: str) -> str:
         """Put it into a VPC, whose members it lets in; return its security group."""
-        ec2 = self.accounts.client("ec2", PRODUCER)
+        ec2 = self.accounts.client("ec2", account)
         named = [{"Name": "tag:Name", "Values": [name]}]
         (vpc,) = ec2.describe_vpcs(Filters=named)["Vpcs"]
         place = [{"Name": "vpc-id", "Values": [vpc["VpcId"]]}]
@@ -43,23 +50,22 @@ class Registry:
         rule = {"IpProtocol": "tcp", "FromPort": _PORT, "ToPort": _PORT, **members}
         ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
         made = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
-        self._interfaces[made["NetworkInterfaceId"]] = group
+        self._entries.append((account, made["NetworkInterfaceId"], group))
         start_registry(self.accounts.cloud, interface=made["NetworkInterfaceId"], host=_HOST)
         return group
 
     def list_fields(self, schema: str) -> list[set[str]]:
         """Return the fields of each version of a schema, asked from this machine."""
-        address = start_registry(self.accounts.cloud)["url"].removeprefix("http://")
-        registry = load_registry(f"apicurio+http://{address}")
+        registry = load_registry(f"apicurio+{self.url}")
         return [
             {one["name"] for one in version.schema["fields"]}
             for version in registry.versions(schema)
         ]
 
     def leave(self) -> None:
-        """Delete what was made in the account."""
-        ec2 = self.accounts.client("ec2", PRODUCER)
-        for interface, group in self._interfaces.items():
+        """Delete what was made in the accounts."""
+        for account, interface, group in self._entries:
+            ec2 = self.accounts.client("ec2", account)
             ec2.delete_network_interface(NetworkInterfaceId=interface)
             ec2.delete_security_group(GroupId=group)
         self.accounts.client("secretsmanager", PRODUCER).delete_secret(

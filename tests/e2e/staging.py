@@ -22,6 +22,7 @@ from penstock.extensions.staging.configuration import load_plan
 from penstock.records import FailedRecord, Record, Source, make_row
 from penstock.sinks import DynamoDbClient, UpsertWriter
 from tests.e2e.accounts import CONSUMER, Root
+from tests.e2e.payments import STAGED
 from tests.fixtures.functions import wait_until
 
 JOB = "review"
@@ -44,6 +45,7 @@ _TABLES = [
         "dependencies": [{"table": "events", "key": {name: name for name in _KEY}}],
         "final": "confirmed",
     },
+    STAGED,
 ]
 
 

@@ -16,25 +16,27 @@ import pytest
 from demo.screen import StepFailedError
 from penstock.framing import decode_frame
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER, PRODUCER_DEPLOYER, at_once
-from tests.e2e.conftest import CANARY
+from tests.e2e.conftest import CANARY, READER
 from tests.e2e.deployers import REWRITING, WITHDRAWN, read_seen, read_used, withdraw, write_seen
 from tests.e2e.leftovers import list_everything, list_usable_keys
-from tests.e2e.registry import URL, Registry
+from tests.e2e.payments import FUNCTIONS, REGISTRIES
+from tests.e2e.registry import URL
 from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
-_READER = {
-    "name": "analytics",
-    "account_id": CONSUMER,
-    "topics": ["sensor"],
-    "writes": ["sensor"],
-}
-_ROTATED = _READER | {"rotation": 2}
+# The kinds of policies with which the roots are applied.
+_APPLYING = ("consumer", "lake-formation", "producer")
+_ROTATED = READER | {"rotation": 2}
 # Orders have their schema in the registry of another team.
 _READS_ORDERS = {
     "topics": ["sensor", "orders"],
     "registries": [{"url": URL, "cidr": "10.1.0.0/16"}],
+}
+# By its own API: a second rule for the same addresses would be refused.
+_READS_ALL = {
+    "topics": [*READER["topics"], "orders"],
+    "registries": [*REGISTRIES, {"url": URL, "cidr": "10.1.0.0/17"}],
 }
 # In the producer's own account: names of the two roots do not clash.
 _OTHER = {
@@ -51,17 +53,13 @@ _SHAPE_OF_ORDERS = {
 }
 _PRODUCER_OF_ORDERS = _SHAPE_OF_ORDERS | {"topic": "orders"}
 # Orders have a key of their own and no time, and the newest revision is the row.
-_FUNCTIONS = {
+_FUNCTIONS_OF_BILLING = {
     "consumer": {"topics": ["sensor"]},
     "consumer-orders": {"table": "orders", "topics": ["orders"]},
 }
+# For a while the other consumer reads them too.
+_OF_ORDERS = {"consumer": {"topics": ["sensor", "orders"]}}
 _ORDERS = _SHAPE_OF_ORDERS | {"key_name": "order", "sort_name": "none"}
-
-
-@pytest.fixture(scope="module")
-def registry(accounts):
-    """The registry of orders, with a secret; nobody can reach it yet."""
-    return Registry.prepare(accounts, f"{CANARY}-of-the-registry")
 
 
 @pytest.fixture(scope="module")
@@ -102,18 +100,22 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
 def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     accounts, registry, billing, set_password
 ):
-    way = {"secret_arn": registry.secret_arn, "security_group_id": registry.enter("penstock")}
+    way = {
+        "secret_arn": registry.secret_arn,
+        "security_group_id": registry.enter(PRODUCER, "penstock"),
+    }
     cluster = accounts.producer.variables["cluster"]
     set_password(f"{CANARY}-rotated")
 
     changes = accounts.producer.apply(
         cluster=cluster | {"properties": {"message.max.bytes": "2000000"}},
-        consumers=[_ROTATED | _READS_ORDERS, billing],
+        consumers=[_ROTATED | _READS_ALL, billing],
         producers={
             "producer": {"topic": "sensor", "policy": "exact"},
             "orders": _PRODUCER_OF_ORDERS | {"registry": {"url": URL, **way}},
         },
-        topics={"sensor": {}, "orders": {"partitions": 1}, "returns": {"partitions": 1}},
+        topics=accounts.producer.variables["topics"]
+        | {"orders": {"partitions": 1}, "returns": {"partitions": 1}},
     )
 
     assert _without_creations(changes) == {
@@ -131,11 +133,11 @@ def test_the_consumer_takes_its_new_contract(accounts):
     before = accounts.password_of(analytics)
     accounts.hand_over("analytics")
 
-    changes = analytics.apply()
+    changes = analytics.apply(consumer_functions=FUNCTIONS | _OF_ORDERS)
 
     assert changes["aws_lambda_event_source_mapping", "create"] == 1
     assert _without_creations(changes) == {
-        ("aws_lambda_function", "update"): 1,
+        ("aws_lambda_function", "update"): 2,
         ("aws_s3_object", "update"): 1,
         ("aws_secretsmanager_secret_version", "replace"): 1,
     }
@@ -161,19 +163,20 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, 
     producer, analytics = accounts.producer, accounts.consumers["analytics"]
     cluster = producer.variables["cluster"] | {"broker_count": 4}
     second = accounts.add_consumer(
-        "billing", PRODUCER, consumer_functions=_FUNCTIONS, tables={"orders": _ORDERS}
+        "billing", PRODUCER, consumer_functions=_FUNCTIONS_OF_BILLING, tables={"orders": _ORDERS}
     )
 
     changes, _ = at_once(
         partial(producer.apply, cluster=cluster, consumers=[_ROTATED, billing]), second.apply
     )
-    registry.enter("penstock-billing")
+    registry.enter(PRODUCER, "penstock-billing")
     assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
     assert _without_creations(changes) == {
         ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
         ("aws_lambda_function", "update"): 3,
         ("aws_lambda_invocation", "replace"): 1,
         ("aws_msk_cluster", "update"): 1,
+        ("aws_ssm_parameter", "update"): 1,  # the brokers of its job
     }
     # A client that happens to ask a broker that the consumer has no endpoint of yet fails by DNS.
     wait_until(
@@ -184,14 +187,14 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, 
     for name in accounts.consumers:
         accounts.hand_over(name)
     assert len(producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
-    changes, _ = at_once(analytics.apply, second.apply)
+    changes, _ = at_once(partial(analytics.apply, consumer_functions=FUNCTIONS), second.apply)
     assert changes["aws_route53_record", "create"] == 2
     assert _without_creations(changes) == {
         ("aws_lambda_event_source_mapping", "delete"): 1,
-        ("aws_lambda_function", "update"): 1,
+        ("aws_lambda_function", "update"): 2,
         ("aws_s3_object", "update"): 1,
         ("aws_ssm_parameter", "update"): 2,  # the brokers of the sales jobs
-        ("aws_vpc_security_group_egress_rule", "delete"): 4,
+        ("aws_vpc_security_group_egress_rule", "delete"): 5,
     }
 
 
@@ -268,9 +271,8 @@ def test_deployers_were_refused_nothing_and_used_all_that_was_seen_before(accoun
     if REWRITING:
         write_seen(used)
     seen = read_seen()
-    assert {kind: seen[kind] - used[kind] for kind in ("consumer", "producer")} == {
-        "consumer": set(),
-        "producer": set(),
+    assert {kind: seen[kind] - used[kind] for kind in _APPLYING} == {
+        kind: set() for kind in _APPLYING
     }
 
 
