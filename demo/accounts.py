@@ -21,8 +21,8 @@ from tools.lambda_packages import Target
 from tools.local_root import (
     EXTENSIONS_FILE,
     allow_destroy,
-    copy_infra,
     local_environ,
+    renew_infra,
     run_terraform,
 )
 from tools.terraform import VERSION, init_words
@@ -129,7 +129,7 @@ class Account:
         Raises:
             StepFailedError: with what Terraform says.
         """
-        copy_infra(ROOT / "infra", self.infra)
+        renew_infra(ROOT / "infra", self.infra)
         allow_destroy(self.infra)
         host = Target.of_host()
         functions = {

@@ -19,11 +19,16 @@ _PRIVATE = shutil.ignore_patterns(
 
 
 def copy_infra(infra: Path, to: Path) -> None:
-    """Copy roots and modules without states, variables and extensions, over older copies."""
-    for path in to.rglob("*.tf"):  # of older copies: Terraform reads every file
+    """Copy roots and modules without states, variables and extensions."""
+    shutil.copytree(infra, to, ignore=_PRIVATE, dirs_exist_ok=True)
+
+
+def renew_infra(infra: Path, to: Path) -> None:
+    """Copy them over an older copy, whose other files go: Terraform reads every file."""
+    for path in to.rglob("*.tf"):
         if not (infra / path.relative_to(to)).exists() and not _PRIVATE("", [path.name]):
             path.unlink()
-    shutil.copytree(infra, to, ignore=_PRIVATE, dirs_exist_ok=True)
+    copy_infra(infra, to)
 
 
 def allow_destroy(infra: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_stage_is_one_compiled_method(spark, count, framing):
         assert max(sizes) < _HUGE_METHOD
 
 
-@pytest.mark.parametrize(("width", "stages"), [(45, 1), (75, 2), (90, 2)])
+@pytest.mark.parametrize(("width", "stages"), [(45, 1), (70, 2), (85, 2)])
 def test_wide_records_without_headers_fit_too(spark, width, stages):
     schema = make_record(*((f"s{at}", ["null", "string"]) for at in range(width)))
     decoder = Decoder(spark, [make_version(1, schema)])

@@ -15,7 +15,7 @@ from localcloud.tests.policy_documents import allow, document, trust
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER_DEPLOYER, Accounts
 from tools.build_zip import build
 from tools.lambda_packages import Target
-from tools.local_root import EXTENSIONS_FILE, copy_infra
+from tools.local_root import EXTENSIONS_FILE, renew_infra
 from tools.terraform import VERSION, init_words
 
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
@@ -100,7 +100,7 @@ def accounts(cloud, client, tmp_path_factory):
 def upgraded(accounts):
     """What the first plan of the new form changes, by address, before it is applied."""
     consumer = accounts.consumers["analytics"]
-    copy_infra(_ROOT / "infra", consumer.infra)
+    renew_infra(_ROOT / "infra", consumer.infra)
     consumer.extend(_EXTENSIONS)
     changes = _plan(consumer, lake={})
     consumer.apply(lake={})

@@ -50,6 +50,7 @@ module "schedule" {
   region     = "eu-central-1"
   function   = var.function
   name       = "many-tables"
+  partition  = "aws"
 }
 
 output "policies" {

@@ -32,7 +32,7 @@ from penstock.tables import BatchId
 Transform = Callable[[DataFrame], DataFrame]
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
-_WIDE: Final = 45  # values of a record
+_WIDE, _VERY_WIDE = 45, 70  # values of a record
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/0015-markers-in-tables.md).
 _MARKED_SECONDS: Final = 12 * 3_600
@@ -199,14 +199,22 @@ class Figures:
 
 
 def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
-    """Decode frames; those with headers or of wide records are opened in a stage of their own.
+    """Decode frames in the stage that opens them, unless its method would become too long.
 
     HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py): the
-    SQL that opens a frame with headers is long, and so is what writes many columns.
+    SQL that opens a frame with headers is long, and so is what writes many columns. Very wide
+    records are decoded in one stage, and get their columns in the next.
     """
-    if "headers" in frames.columns or decoder.width > _WIDE:
-        frames = frames.observe("frames", F.count(F.lit(1)).alias("rows"))
-    return decoder.decode(frames)
+    is_very_wide = decoder.width > _VERY_WIDE
+    if "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE:
+        frames = _end_stage(frames, "frames")
+    decoded = decoder.decode(frames)
+    return _end_stage(decoded, "decoded") if is_very_wide else decoded
+
+
+def _end_stage(rows: DataFrame, name: str) -> DataFrame:
+    """End the stage that Spark compiles; it copies each row there, so it should be short."""
+    return rows.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
 def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:
