@@ -82,6 +82,7 @@ def story(cloud: Cloud, client: Client, broker: BrokerCluster, zips: Path) -> It
                 "KAFKA_SECURITY": "plaintext",
                 "PENSTOCK_REGISTRY": f"glue://{name}?region={REGION}",
                 "PENSTOCK_REJECTED_BUCKET": f"{name}-rejected",
+                "PENSTOCK_POLICY": "exact",
                 "PENSTOCK_TOPIC": name,
             }
         },
