@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,8 @@ class Account:
         self.run("apply", "-auto-approve", "-input=false")
 
     def outputs(self) -> dict[str, Any]:
-        """Return the values of its outputs."""
-        shown = json.loads(self.run("output", "-json").stdout)
-        return {name: output["value"] for name, output in shown.items()}
+        """Return the values of its outputs, which are read once after each apply."""
+        return _read_outputs(self, (self.folder / "terraform.tfstate").stat().st_mtime_ns)
 
     def take_contract(self, producer: Account, name: str) -> None:
         """Write the contract of a consumer into its root, like `make contract`.
@@ -192,3 +192,9 @@ class Account:
 
     def _keep(self, variables: dict[str, Any]) -> None:
         (self.folder / _VARIABLES).write_text(json.dumps(variables, indent=2))
+
+
+@lru_cache
+def _read_outputs(account: Account, written_ns: int) -> dict[str, Any]:
+    shown = json.loads(account.run("output", "-json").stdout)
+    return {name: output["value"] for name, output in shown.items()}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -67,10 +67,6 @@ class Root(Account):
             for one in planned
             if one["action"] != "read"
         )
-
-    def outputs(self) -> dict[str, Any]:
-        """Read its outputs, once after each apply."""
-        return _read_outputs(self, (self.folder / "terraform.tfstate").stat().st_mtime_ns)
 
     def client(self, service: str) -> Any:
         """Open a boto3 client of the account; whoever runs jobs does it as the operator."""
@@ -315,11 +311,6 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     """Make calls that mostly wait, each in a thread; their answers, or the first error."""
     with ThreadPoolExecutor() as pool:
         return [running.result() for running in [pool.submit(call) for call in calls]]
-
-
-@lru_cache
-def _read_outputs(root: Root, written_ns: int) -> dict[str, Any]:
-    return Account.outputs(root)
 
 
 def _words(changes: dict[str, Any]) -> list[str]:
