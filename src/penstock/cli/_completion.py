@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from argcomplete.shell_integration import shellcode
-
 HELP = "Print the completion of a shell, for its start-up file, such as ~/.bashrc."
 _SHELLS = ("bash", "zsh", "fish")
+_ASKS = "_ARGCOMPLETE"  # the variable by which the shell's function asks
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -17,6 +16,16 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.set_defaults(run=_run)
 
 
+def complete(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Answer a shell that asks how a command may go on; other calls load nothing for it."""
+    if _ASKS in environ:
+        import argcomplete  # noqa: PLC0415
+
+        argcomplete.autocomplete(parser)
+
+
 def _run(flags: argparse.Namespace) -> int:
+    from argcomplete.shell_integration import shellcode  # noqa: PLC0415
+
     print(shellcode(["penstock"], shell=flags.shell))
     return 0

@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.cli.arguments import add_output, add_root
-from penstock.cli.profiles import CONSUMER_ROOT, PRODUCER_ROOT
+from penstock.cli.arguments import add_output, add_root, find_root
 from penstock.cli.terminal import say
 from penstock.cli.values import say_json
 from penstock.operations import CONTRACT_FILE, write_contract
@@ -18,11 +17,11 @@ HELP = "Write the contract of a consumer from the outputs of the producer's Terr
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
     parser.add_argument("consumer", metavar="CONSUMER", help="its name in `consumers`")
-    add_root(parser, "producer", PRODUCER_ROOT, environ)
+    add_root(parser, "producer", environ)
     parser.add_argument(
         "--to",
         type=Path,
-        default=Path(environ.get(CONSUMER_ROOT) or "infra/consumer", CONTRACT_FILE),
+        default=find_root("consumer", environ) / CONTRACT_FILE,
         metavar="FILE",
         help="the file to write [%(default)s]",
     )

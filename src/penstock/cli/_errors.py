@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from penstock.cli._submit import show_submitted
-from penstock.cli.arguments import add_consumer, add_from_environ, add_output
+from penstock.cli.arguments import add_from_environ, add_output, add_root
 from penstock.cli.terminal import Progress, say
 from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
@@ -42,7 +42,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for command in (listing, show):
         add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    add_consumer(replay, environ)
+    add_root(replay, "consumer", environ)
     add_output(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from functools import partial
 from os.path import relpath
 from pathlib import Path
 
-from penstock.cli.arguments import add_output
-from penstock.cli.profiles import CONFIG_FILE, CONSUMER_ROOT, PRODUCER_ROOT, write_profiles
+from penstock.cli.arguments import add_output, find_root
+from penstock.cli.profiles import CONFIG_FILE, ROOTS, write_profiles
 from penstock.cli.terminal import complain, say
 from penstock.cli.values import say_json
 from penstock.errors import OperationError
@@ -18,13 +19,12 @@ HELP = (
     f"Write {CONFIG_FILE} with a profile for each producer function and consumer, so that other "
     "commands need no settings. It holds no secrets."
 )
-_FOLDERS = {"producer": "infra/producer", "consumer": "infra/consumer"}
-_ROOTS = {"producer": PRODUCER_ROOT, "consumer": CONSUMER_ROOT}
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
-    for root, folder in _FOLDERS.items():
+    for root in ROOTS:
+        folder = find_root(root, environ)
         parser.add_argument(
             f"--{root}",
             type=Path,
@@ -41,15 +41,15 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "--to", type=Path, default=Path(CONFIG_FILE), metavar="FILE", help="the file [%(default)s]"
     )
     add_output(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=partial(_run, environ))
 
 
-def _run(flags: argparse.Namespace) -> int:
+def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     """Write the profiles; the default of a new file is the first one."""
     if flags.contract:
         profiles = {flags.name: read_contract_profile(flags.contract)}
     else:
-        profiles = dict(_read_roots(flags))
+        profiles = dict(_read_roots(flags, environ))
     write_profiles(flags.to, profiles)
     if flags.output == "json":
         say_json({"file": flags.to, "profiles": sorted(profiles)})
@@ -58,12 +58,14 @@ def _run(flags: argparse.Namespace) -> int:
     return 0
 
 
-def _read_roots(flags: argparse.Namespace) -> Iterator[tuple[str, dict[str, str]]]:
+def _read_roots(
+    flags: argparse.Namespace, environ: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the profiles of the roots that were named, or of those of this folder."""
-    named = {root: folder for root in _FOLDERS if (folder := getattr(flags, root))}
+    named = {root: folder for root in ROOTS if (folder := getattr(flags, root))}
     found = False
     problems = []
-    for root, folder in (named or {root: Path(path) for root, path in _FOLDERS.items()}).items():
+    for root, folder in (named or {root: find_root(root, environ) for root in ROOTS}).items():
         try:
             profiles = read_root_profiles(folder)
         except OperationError as error:
@@ -73,7 +75,7 @@ def _read_roots(flags: argparse.Namespace) -> Iterator[tuple[str, dict[str, str]
             continue
         found = True
         for name, values in profiles.items():
-            yield name, {_ROOTS[root]: relpath(folder, flags.to.parent), **values}
+            yield name, {ROOTS[root]: relpath(folder, flags.to.parent), **values}
     if not found:
         raise OperationError("; ".join(map(str, problems)))
     for problem in problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from penstock.cli.arguments import add_consumer, add_output
+from penstock.cli.arguments import add_output, add_root
 from penstock.cli.terminal import Progress, complain, say
 from penstock.cli.values import say_json
 from penstock.errors import OperationError
@@ -33,7 +33,7 @@ exit codes:
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
-    add_consumer(parser, environ)
+    add_root(parser, "consumer", environ)
     parser.add_argument(
         "--wait",
         action="store_true",

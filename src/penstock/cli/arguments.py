@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from penstock.cli.profiles import CONSUMER_ROOT
+from penstock.cli.profiles import ROOTS
 from penstock.settings import parse_count
 
 
@@ -41,22 +41,20 @@ def add_output(parser: argparse.ArgumentParser, lines: str = "an object in one l
     )
 
 
-def add_root(
-    parser: argparse.ArgumentParser, root: str, variable: str, environ: Mapping[str, str]
-) -> None:
-    """Add the folder of a Terraform root, which is `producer` or `consumer`."""
+def find_root(root: str, environ: Mapping[str, str]) -> Path:
+    """Return the folder of a Terraform root, which is `producer` or `consumer`."""
+    return Path(environ.get(ROOTS[root]) or f"infra/{root}")
+
+
+def add_root(parser: argparse.ArgumentParser, root: str, environ: Mapping[str, str]) -> None:
+    """Add the folder of a Terraform root."""
     parser.add_argument(
         f"--{root}",
         type=Path,
-        default=Path(environ.get(variable) or f"infra/{root}"),
+        default=find_root(root, environ),
         metavar="FOLDER",
-        help=f"the {root}'s Terraform root [%(default)s, the variable {variable}]",
+        help=f"the {root}'s Terraform root [%(default)s, the variable {ROOTS[root]}]",
     )
-
-
-def add_consumer(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the folder of a consumer's Terraform root."""
-    add_root(parser, "consumer", CONSUMER_ROOT, environ)
 
 
 def use_answer_codes(parser: argparse.ArgumentParser, codes: str) -> None:

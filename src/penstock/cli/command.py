@@ -11,8 +11,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import argcomplete
-
 from penstock.cli import (
     _completion,
     _config,
@@ -101,7 +99,7 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
         os.environ.update(merged)
     parser = _build_parser(merged)
     parser.set_defaults(own_environ=own, used_profile=profile)
-    argcomplete.autocomplete(parser)
+    _completion.complete(parser, own)
     return parser.parse_args(words)
 
 

@@ -17,9 +17,10 @@ from typing import Any, Final
 from penstock.errors import OperationError, SettingsError
 
 CONFIG_FILE: Final = "penstock.toml"
-CONSUMER_ROOT, PRODUCER_ROOT = "PENSTOCK_CONSUMER_ROOT", "PENSTOCK_PRODUCER_ROOT"
+# The variables of the folders of Terraform's roots.
+ROOTS: Final = {"producer": "PENSTOCK_PRODUCER_ROOT", "consumer": "PENSTOCK_CONSUMER_ROOT"}
 _CONFIG, _PROFILE = "PENSTOCK_CONFIG", "PENSTOCK_PROFILE"
-_PATHS: Final = frozenset({CONSUMER_ROOT, PRODUCER_ROOT, "AWS_CONFIG_FILE", "KAFKA_CA_FILE"})
+_PATHS: Final = frozenset({*ROOTS.values(), "AWS_CONFIG_FILE", "KAFKA_CA_FILE"})
 # A key of AWS is a secret, and has files of its own.
 _SETTING = re.compile(
     r"AWS_(CONFIG_FILE|DEFAULT_REGION|ENDPOINT_URL|PROFILE|REGION)|DEVICE_ID|(KAFKA|PENSTOCK)_[A-Z_]+"
