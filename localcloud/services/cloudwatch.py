@@ -188,7 +188,7 @@ class Found:
 
 
 def _evaluate(account: str, region: str, alarm: Any) -> Iterator[dict[str, Any]]:
-    """Give an alarm its new state, and yield what its history says of that."""
+    """Set the new state of an alarm, and yield the items for its history."""
     if _why_not(alarm):
         return
     found = _look_back(account, region, alarm)
@@ -234,7 +234,7 @@ def _look_back(account: str, region: str, alarm: Any) -> Found:
 
 
 def _publish(account: str, region: str, alarm: Any, old: str) -> Iterator[dict[str, Any]]:
-    """Carry out an alarm's actions, and yield what its history says of each."""
+    """Carry out the actions of an alarm, and yield an item for its history for each."""
     message = {
         "AlarmName": alarm.name,
         "AlarmDescription": alarm.description,
@@ -259,10 +259,9 @@ def _publish(account: str, region: str, alarm: Any, old: str) -> Iterator[dict[s
                 raise NotPublishedError(f"localcloud carries out no {target}")
             service = "cloudwatch.amazonaws.com"
             publish(target, service, context, subject, json.dumps(message))
-            said = f"Successfully executed action {target}"
+            state, said = "Succeeded", "Successfully executed action"
         except NotPublishedError as error:
-            said = f"Failed to execute action {target}"
+            state, said = "Failed", "Failed to execute action"
             _log.warning("the alarm %s was not published: %s", alarm.name, error)
-        state = said.split()[0].replace("Successfully", "Succeeded")
         data = {"version": "1.0", "actionState": state, "notificationResource": target}
-        yield _tell(alarm, "Action", said, data)
+        yield _tell(alarm, "Action", f"{said} {target}", data)
