@@ -1,3 +1,5 @@
+# All inputs of this root, by name, as Terraform's style guide asks: with their validations they are more than 400 lines.
+
 variable "account_id" {
   description = "The account that this root is applied to."
   type        = string

@@ -37,7 +37,7 @@ def test_totals_run_on_a_cluster_and_are_merged_into_a_table(exercised):
 
 
 def test_two_steps_run_at_once_in_the_producers_vpc_and_log_in_by_iam(exercised):
-    """What they did with topics is in test_rights.py."""
+    """The rights that they used on topics are compared in test_rights.py."""
     assert [" is COMPLETED" in exercised.said[run] for run in SHOP_RUNS] == [True, True]
     producer = exercised.accounts.producer
     bucket = f"penstock-artifacts-{PRODUCER}-{REGION}"

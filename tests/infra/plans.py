@@ -118,12 +118,12 @@ class Case:
 
     @property
     def takes_platform(self) -> bool:
-        """Whether it is an extension, or a module of extensions."""
+        """Return whether the module is an extension, or is for extensions only."""
         return "local.platform" in self.arguments.read_text()
 
     @property
     def is_root(self) -> bool:
-        """Whether it is one of the two roots."""
+        """Return whether the module is one of the two roots."""
         return (ROOT / "infra" / self.module).is_dir()
 
     @property

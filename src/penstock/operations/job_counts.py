@@ -1,4 +1,4 @@
-"""What a job run has written and given up, from the lines of JSON in its log."""
+"""Count the rows and dead letters of a job run, from the lines of JSON in its log."""
 
 from __future__ import annotations
 

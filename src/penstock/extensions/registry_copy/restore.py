@@ -73,7 +73,7 @@ class SchemaPlan:
 
     @property
     def action(self) -> str:
-        """What is done with the schema: create, complete, describe or keep."""
+        """Return the name of the action: create, complete, describe or keep."""
         if self.target is None:
             return "create"
         if self.to_register:
