@@ -58,7 +58,7 @@ def routed_batch(world: World, routes: int) -> _Way:
     batches = open_batches(registry, ledger, {each.name: Outlet() for each in versions})
 
     def take() -> None:
-        found = batches.take(world.read(topic), BatchId("bench", 1)).rows
+        found = batches.write_batch(world.read(topic), BatchId("bench", 1)).rows
         assert found == world.records, f"found {found} rows, expected {world.records}"
 
     return take

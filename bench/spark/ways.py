@@ -109,7 +109,7 @@ class Product:
     def take(self, records: DataFrame) -> BatchCounts:
         """Process records as the next batch."""
         self._number += 1
-        return self.batches.take(records, BatchId("bench", self._number))
+        return self.batches.write_batch(records, BatchId("bench", self._number))
 
     def expect(self, rows: int, records: DataFrame) -> None:
         """Process records and assert how many become rows, so that the whole work is compared."""

@@ -34,7 +34,7 @@ def start_totals(
     if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
         spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
 
-    def take(rows: DataFrame, number: int) -> None:
+    def write_batch(rows: DataFrame, number: int) -> None:
         batch = checkpoint.batch_id(number)
         rows.persist()  # the state is read once
         try:
@@ -44,7 +44,7 @@ def start_totals(
         finally:
             rows.unpersist()
 
-    stream = totals.writeStream.outputMode("complete").foreachBatch(take)
+    stream = totals.writeStream.outputMode("complete").foreachBatch(write_batch)
     stream = stream.option("checkpointLocation", settings.checkpoint)
     return stream.trigger(**settings.when()).start()
 

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from snapshot_restore_py import register_after_restore
 
-from penstock.producing import Intake, IntakeSettings, Invocation, Taken, build_intake
+from penstock.producing import Intake, IntakeResult, IntakeSettings, Invocation, build_intake
 
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
@@ -36,26 +36,26 @@ def lambda_handler(event: Any, context: Any) -> Any:
         context.aws_request_id,
         lambda: context.get_remaining_time_in_millis() / 1000,
     )
-    taken = _intake.take(event, invocation)
-    _report(taken, context.function_name)
-    return taken.answer()
+    result = _intake.accept(event, invocation)
+    _report(result, context.function_name)
+    return result.answer()
 
 
-def _report(taken: Taken, function: str) -> None:
+def _report(result: IntakeResult, function: str) -> None:
     """Publish metrics, and log each event that was not written, without its content."""
     _metrics.add_dimension("FunctionName", function)
     _metrics.add_dimension("Schema", _settings.producer.schema_name)
-    for name, count in taken.counts().items():
+    for name, count in result.counts().items():
         _metrics.add_metric(name, "Count", count)
-    _metrics.add_metric("Latency", "Milliseconds", round(taken.seconds * 1000, 1))
-    for index, refusal in taken.refusals.items():
+    _metrics.add_metric("Latency", "Milliseconds", round(result.seconds * 1000, 1))
+    for index, refusal in result.refusals.items():
         _log.warning(
             "an event was not written",
             extra={
                 "event_number": index,
                 "reason": refusal.reason,
                 "rule": refusal.rule,
-                "kept_as": taken.kept.get(index),
-                "not_kept": "" if index in taken.kept else taken.unkept,
+                "kept_as": result.kept.get(index),
+                "not_kept": "" if index in result.kept else result.unkept,
             },
         )

@@ -32,8 +32,8 @@ def serve_token_checks(
         ("127.0.0.1", 0),
         _make_handler(
             {
-                "/token": lambda token: _describe(check(token)),
-                "/payload": lambda payload: _describe((check_payload or _refuse)(payload)),
+                "/token": lambda token: _describe_token(check(token)),
+                "/payload": lambda payload: _describe_token((check_payload or _refuse)(payload)),
                 "/access": lambda question: _decide(may, *question.split("\n")),
             }
         ),
@@ -68,7 +68,7 @@ def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[BaseHTTPR
     return Handler
 
 
-def _describe(accepted: AcceptedToken) -> str:
+def _describe_token(accepted: AcceptedToken) -> str:
     return f"{accepted.principal}\n{int(accepted.expires_at.timestamp() * 1000)}"
 
 

@@ -45,7 +45,7 @@ def invoke_later(
         failed = outcome is None or outcome.error is not None
         destination = settings.on_failure if failed else settings.on_success
         if destination:
-            record = _describe(spec, event, outcome, attempts, settings.max_retries)
+            record = _make_record(spec, event, outcome, attempts, settings.max_retries)
             send_record(open_client, destination, f"async/{spec.name}", record)
         if failed and settings.dead_letters:
             send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
@@ -93,7 +93,7 @@ def _explain(outcome: Outcome | None) -> dict[str, str]:
     }
 
 
-def _describe(
+def _make_record(
     spec: FunctionSpec, event: bytes, outcome: Outcome | None, attempts: int, max_retries: int
 ) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -27,7 +27,7 @@ class Outcome:
 
 def describe_timeout(request_id: str, seconds: float) -> tuple[str, bytes]:
     """Return the error of a timeout."""
-    return _describe(
+    return _make_error(
         "Sandbox.Timedout",
         f"RequestId: {request_id} Error: Task timed out after {seconds:.2f} seconds",
     )
@@ -36,7 +36,7 @@ def describe_timeout(request_id: str, seconds: float) -> tuple[str, bytes]:
 def describe_exit(request_id: str, return_code: int) -> tuple[str, bytes]:
     """Return the error of a process that exited or was killed."""
     how = "signal: killed" if return_code < 0 else f"exit status {return_code}"
-    return _describe(
+    return _make_error(
         "Runtime.ExitError", f"RequestId: {request_id} Error: Runtime exited with error: {how}"
     )
 
@@ -54,12 +54,12 @@ def describe_response(body: bytes) -> tuple[str | None, bytes]:
     """Return what the handler returned, or an error if it is too large."""
     if len(body) <= _MAX_RESPONSE_BYTES:
         return None, body
-    return _describe(
+    return _make_error(
         "Function.ResponseSizeTooLarge",
         "Response payload size exceeded maximum allowed payload size "
         f"({_MAX_RESPONSE_BYTES} bytes).",
     )
 
 
-def _describe(kind: str, message: str) -> tuple[str, bytes]:
+def _make_error(kind: str, message: str) -> tuple[str, bytes]:
     return kind, json.dumps({"errorMessage": message, "errorType": kind}).encode()

@@ -19,7 +19,7 @@ _NOWHERE = {
 }
 
 
-def _write(rows: DataFrame, _: int) -> None:
+def _write_rows(rows: DataFrame, _: int) -> None:
     rows.persist()
     rows.groupBy("r.a").count().collect()
     rows.writeTo("lake.recorded.t").append()
@@ -36,7 +36,7 @@ def main(place: str) -> None:
     stream = spark.readStream.schema("value binary").parquet(f"{place}/in")
     rows = stream.select(from_avro("value", _SCHEMA, {"mode": "PERMISSIVE"}).alias("r"))
     spark.sql("CREATE TABLE lake.recorded.t (r struct<a: bigint>) USING iceberg")
-    starting = rows.writeStream.foreachBatch(_write).trigger(availableNow=True)
+    starting = rows.writeStream.foreachBatch(_write_rows).trigger(availableNow=True)
     starting.option("checkpointLocation", f"{place}/checkpoint").start().awaitTermination()
     table = spark.table("lake.recorded.t")
     table.orderBy("r.a").rdd.map(lambda row: row).collect()

@@ -58,7 +58,7 @@ def create_table(
 ) -> Result:
     """Create a table with the rows of a query, and return how many there are."""
     target, properties = _target(statement), statement.properties
-    if _find(catalog, target) is not None:
+    if _find_table(catalog, target) is not None:
         if statement.if_exists:
             return Result(_ROWS, [], selection.size)
         raise QueryFailedError(
@@ -84,7 +84,7 @@ def create_table(
         place = "/".join([location, *_folders(keys, values)])
         files.append(_put(catalog, f"{place}/{query.id}_{uuid.uuid4()}", part, properties))
     described = [{"Name": name, "Type": kind} for name, kind in zip(columns, types, strict=True)]
-    table = _describe(target.name, location, described, len(keys), properties)
+    table = _make_table(target.name, location, described, len(keys), properties)
     places = [values for values, _ in parts] if keys else []
     _ask(lambda: catalog.glue.create_table(DatabaseName=target.database, TableInput=table))
     _register(catalog, target, table, places)
@@ -94,7 +94,7 @@ def create_table(
 def create_view(statement: Statement, selection: Selection, catalog: Catalog) -> None:
     """Create a view, or replace one."""
     target = _target(statement)
-    existing = _find(catalog, target)
+    existing = _find_table(catalog, target)
     if existing is not None and not (statement.replace and is_view(existing)):
         what = "View" if is_view(existing) else "Table"
         raise QueryFailedError(
@@ -113,7 +113,7 @@ def drop(statement: Statement, catalog: Catalog) -> None:
     """Drop a table or view from the catalog; the files stay, as those of any external table."""
     target = _target(statement)
     of_view = statement.kind is StatementKind.DROP_VIEW
-    found = _find(catalog, target)
+    found = _find_table(catalog, target)
     if found is None or is_view(found) != of_view:
         if found is None and statement.if_exists:
             return
@@ -150,7 +150,7 @@ def _ask(call: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _find(catalog: Catalog, target: TableName) -> dict[str, Any] | None:
+def _find_table(catalog: Catalog, target: TableName) -> dict[str, Any] | None:
     try:
         found = catalog.glue.get_table(DatabaseName=target.database, Name=target.name)
     except catalog.glue.exceptions.EntityNotFoundException:
@@ -302,7 +302,7 @@ def _compression(properties: dict[str, Any]) -> str:
     return "NONE" if asked.upper() == "UNCOMPRESSED" else str(asked).upper()
 
 
-def _describe(
+def _make_table(
     name: str, location: str, columns: list[Any], keys: int, properties: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the catalog's table; its last columns are the partition keys."""

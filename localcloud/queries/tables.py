@@ -71,7 +71,7 @@ class Catalog:
         Raises:
             QueryFailedError: it does not exist, must not be read, or has invalid content.
         """
-        found, place = self._find(wanted), f"{wanted.database}.{wanted.name}"
+        found, place = self._find_table(wanted), f"{wanted.database}.{wanted.name}"
         try:
             granted = self.find_granted(found)
         except PermissionError as error:
@@ -92,7 +92,7 @@ class Catalog:
             return _load_iceberg(table, files)
         return self._load_files(table, files)
 
-    def _find(self, wanted: TableName) -> dict[str, Any]:
+    def _find_table(self, wanted: TableName) -> dict[str, Any]:
         try:
             self.glue.get_database(Name=wanted.database)
         except ClientError as error:

@@ -121,14 +121,14 @@ def translate(query: exp.Expr, sql: str, database: str) -> Translation:
                 f"CREATE OR REPLACE TEMP MACRO trino_{name}{(MACROS | CASTS)[name]}"
                 for name in change.macros
             ),
-            _write(tree),
-            _write(_compare_strictly(tree)),
+            _write_sql(tree),
+            _write_sql(_compare_strictly(tree)),
         )
     except UnsupportedError as error:
         raise QueryFailedError(f"NOT_SUPPORTED: {error}") from error
 
 
-def _write(tree: exp.Expr) -> str:
+def _write_sql(tree: exp.Expr) -> str:
     return tree.sql(DuckDB, unsupported_level=ErrorLevel.RAISE)
 
 

@@ -78,15 +78,15 @@ def write_catalog_type(kind: DuckDBPyType) -> str:
     Raises:
         ValueError: the catalog has no such type; the message is Athena's.
     """
-    return _write(kind, 0)
+    return _write_type(kind, 0)
 
 
 def write_trino_type(kind: DuckDBPyType) -> str:
     """Return Trino's name of a type; raise ValueError if it has none."""
-    return _write(kind, 1)
+    return _write_type(kind, 1)
 
 
-def _write(kind: Any, column: int) -> str:
+def _write_type(kind: Any, column: int) -> str:
     known = _WRITTEN.get(str(kind).lower(), ("", ""))
     if known[column]:
         return known[column]
@@ -95,10 +95,10 @@ def _write(kind: Any, column: int) -> str:
         return f"decimal({precision},{scale})"
     opening, colon, closing = ("<", ":", ">") if column == 0 else ("(", " ", ")")
     if kind.id in {"list", "map"}:
-        inner = ",".join(_write(each, column) for _, each in kind.children)
+        inner = ",".join(_write_type(each, column) for _, each in kind.children)
         return f"{'array' if kind.id == 'list' else 'map'}{opening}{inner}{closing}"
     if kind.id == "struct":
-        fields = (f"{name}{colon}{_write(each, column)}" for name, each in kind.children)
+        fields = (f"{name}{colon}{_write_type(each, column)}" for name, each in kind.children)
         return f"{'struct' if column == 0 else 'row'}{opening}{','.join(fields)}{closing}"
     raise ValueError(f"NOT_SUPPORTED: Unsupported Hive type: {known[1] or str(kind).lower()}")
 

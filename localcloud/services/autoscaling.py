@@ -33,14 +33,14 @@ def register_scalable_target(call: Call) -> HttpAnswer:
 @operation(_SERVICE, "TagResource")
 def tag_resource(call: Call) -> dict[str, Any]:
     """Set tags."""
-    _find(call).update(call.params["Tags"])
+    _find_target(call).update(call.params["Tags"])
     return {}
 
 
 @operation(_SERVICE, "UntagResource")
 def untag_resource(call: Call) -> dict[str, Any]:
     """Remove tags."""
-    tags = _find(call)
+    tags = _find_target(call)
     for key in call.params["TagKeys"]:
         tags.pop(key, None)
     return {}
@@ -49,10 +49,10 @@ def untag_resource(call: Call) -> dict[str, Any]:
 @operation(_SERVICE, "ListTagsForResource")
 def list_tags_for_resource(call: Call) -> dict[str, Any]:
     """List the tags."""
-    return {"Tags": _find(call)}
+    return {"Tags": _find_target(call)}
 
 
-def _find(call: Call) -> dict[str, str]:
+def _find_target(call: Call) -> dict[str, str]:
     arn, scaling = call.params["ResourceARN"], applicationautoscaling_backends
     dimensions = scaling[call.account][call.region].targets.values()
     if not any(target.arn == arn for targets in dimensions for target in list(targets.values())):

@@ -69,11 +69,11 @@ def _write_message(target: dict[str, Any], event: dict[str, Any]) -> str:
         return str(target.get("Input") or json.dumps(event))
     message = str(transformer["InputTemplate"])
     for name, path in transformer.get("InputPathsMap", {}).items():
-        message = message.replace(f"<{name}>", _find(event, path))
+        message = message.replace(f"<{name}>", _find_value(event, path))
     return message
 
 
-def _find(event: dict[str, Any], path: str) -> str:
+def _find_value(event: dict[str, Any], path: str) -> str:
     found: Any = event
     for part in path.split(".")[1:]:
         found = found.get(part, "") if isinstance(found, dict) else ""

@@ -38,7 +38,7 @@ def update_table(call: Call) -> HttpAnswer:
     check_params(call, "ValidationException")
     with call.cloud.state(CatalogLock, call.owner, call.region).lock:
         try:
-            table = _find(call)
+            table = _find_table(call)
         except JsonRESTError:
             return call.forward()  # moto reports what is missing
         current = table.as_dict()["VersionId"]
@@ -54,6 +54,6 @@ def update_table(call: Call) -> HttpAnswer:
         return answer
 
 
-def _find(call: Call) -> Any:
+def _find_table(call: Call) -> Any:
     backend = glue_backends[call.owner][call.region]
     return backend.get_table(call.params["DatabaseName"], call.params["TableInput"]["Name"])

@@ -20,7 +20,7 @@ _PAGE = 100
 @operation("service-quotas", "GetServiceQuota")
 def get_service_quota(call: Call) -> dict[str, Any]:
     """Return the value that AWS has applied to an account."""
-    quota = _find(call)
+    quota = _find_quota(call)
     applied = _applied(call, quota)
     if applied is None:
         raise _missing(f"{quota.name} has no applied value; its default holds")
@@ -39,7 +39,7 @@ def list_service_quotas(call: Call) -> dict[str, Any]:
 @operation("service-quotas", "GetAWSDefaultServiceQuota")
 def get_default_service_quota(call: Call) -> dict[str, Any]:
     """Return the value that AWS publishes."""
-    quota = _find(call)
+    quota = _find_quota(call)
     return {"Quota": _show(call, quota, quota.default)}
 
 
@@ -60,7 +60,7 @@ def _cut_page(call: Call) -> tuple[list[Quota], dict[str, str]]:
     return found[int(token) : end], ({"NextToken": str(end)} if end < len(found) else {})
 
 
-def _find(call: Call) -> Quota:
+def _find_quota(call: Call) -> Quota:
     check_params(call, _INVALID)
     code = call.params["QuotaCode"]
     found = next((each for each in _of_service(call) if each.code == code), None)

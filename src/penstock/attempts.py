@@ -12,14 +12,14 @@ from dataclasses import dataclass
 class Attempts:
     """Exponential backoff: pauses double up to the longest, until the total time is used up.
 
-    With `spread`, pauses have jitter: each one lasts a random part of it, at least half. So clients
+    With `jitter`, each one lasts a random part of it, at least half. So clients
     that were throttled together do not retry together.
     """
 
     first_seconds: float
     longest_seconds: float
     total_seconds: float
-    spread: bool = False
+    jitter: bool = False
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -30,6 +30,6 @@ class Attempts:
         yield
         while self.clock() + pause <= deadline:
             # Jitter needs no cryptographic random numbers.
-            self.sleep(pause * random.uniform(0.5, 1) if self.spread else pause)  # noqa: S311
+            self.sleep(pause * random.uniform(0.5, 1) if self.jitter else pause)  # noqa: S311
             pause = min(2 * pause, self.longest_seconds)
             yield

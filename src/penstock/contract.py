@@ -20,14 +20,14 @@ def contract_environ(text: str) -> dict[str, str]:
     """
     try:
         contract = json.loads(text)["contract"]
-        return _describe(contract)
+        return _name_values(contract)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise SettingsError(
             [f"the contract cannot be used, expected what `make contract` writes: {error!r}"]
         ) from error
 
 
-def _describe(contract: dict[str, Any]) -> dict[str, str]:
+def _name_values(contract: dict[str, Any]) -> dict[str, str]:
     brokers = contract["brokers"].values()
     return {
         "AWS_REGION": contract["region"],

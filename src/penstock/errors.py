@@ -52,7 +52,7 @@ PenstockError                       the base class of all errors of Penstock
 ├── OperationError                  an operator's request that cannot be carried out
 ├── JobError                        an error that stops a job until an operator decides
 │   ├── CheckpointError             the checkpoint cannot be used as it is
-│   ├── CheckpointTakenError        another job uses the checkpoint
+│   ├── CheckpointInUseError        another job uses the checkpoint
 │   └── LostRecordsError            Kafka deleted records before they were read
 └── SinkError                       an error of a table or bucket
     ├── UnroutableError             a record without the fields that identify its row
@@ -443,7 +443,7 @@ class CheckpointError(JobError):
     """The checkpoint cannot be used as it is."""
 
 
-class CheckpointTakenError(JobError):
+class CheckpointInUseError(JobError):
     """Another job uses the checkpoint."""
 
 

@@ -83,7 +83,7 @@ class Settings:
         Raises:
             SettingsError: the settings are not valid; it lists every problem.
         """
-        return _read(cls, {}, environ)
+        return _read_setting(cls, {}, environ)
 
     @classmethod
     def from_args(cls, argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Self:
@@ -98,7 +98,7 @@ class Settings:
             known, unknown = parser.parse_known_args(argv)
         except argparse.ArgumentError as error:
             raise SettingsError([str(error)]) from error
-        return _read(cls, vars(known), os.environ if environ is None else environ, unknown)
+        return _read_setting(cls, vars(known), os.environ if environ is None else environ, unknown)
 
     @classmethod
     def add_flags(cls, parser: argparse.ArgumentParser) -> None:
@@ -118,7 +118,7 @@ class Settings:
         Raises:
             SettingsError: the settings are not valid; it lists every problem.
         """
-        return _read(cls, vars(flags), environ)
+        return _read_setting(cls, vars(flags), environ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +183,16 @@ def parse_moment(text: str) -> datetime:
 
 def describe_settings(settings_class: type[Settings]) -> tuple[SettingRow, ...]:
     """Return the settings of a class in order, with nested settings in their place."""
-    return tuple(_describe(settings_class))
+    return tuple(_describe_settings(settings_class))
 
 
-def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
+def _describe_settings(settings_class: type[Settings]) -> Iterator[SettingRow]:
     for item in _fields(settings_class):
         if inner := item.metadata.get("nested"):
-            yield from _describe(inner)
+            yield from _describe_settings(inner)
         elif find := item.metadata.get("nested_each"):
             for each in find().values():
-                yield from _describe(each)
+                yield from _describe_settings(each)
         else:
             meaning = item.metadata["meaning"]
             yield SettingRow(
@@ -214,7 +214,7 @@ def _show_default(item: Field[Any]) -> str | None:
     return "" if item.default is None else str(item.default)
 
 
-def _read(
+def _read_setting(
     settings_class: type[_Made],
     arguments: Mapping[str, str | None],
     environ: Mapping[str, str],

@@ -84,7 +84,7 @@ def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(world
         assert stalled.wait(_SECONDS) == 1, stalled.tell()
 
     assert re.search(
-        r"CheckpointTakenError: this job has lost the lease of s3://\S+: no job holds it now; the "
+        r"CheckpointInUseError: this job has lost the lease of s3://\S+: no job holds it now; the "
         r"last heartbeat of this one was at .*; nothing more is written",
         stalled.tell(100_000),
     )

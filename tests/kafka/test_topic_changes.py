@@ -119,7 +119,7 @@ def test_partitions_that_are_missing_after_the_timeout_are_an_error(
 ) -> None:
     apply(brokers, Topic(name, partitions=1))
     stale = {name: topics._Found(1, 3, {})}
-    monkeypatch.setattr(topics, "_describe", lambda admin, names: stale)
+    monkeypatch.setattr(topics, "_describe_topics", lambda admin, names: stale)
 
     message = f"topic '{name}' had no 2 partitions within 0.1 s"
     with logged_in(brokers, PRODUCER), pytest.raises(BrokerUnavailableError, match=message):

@@ -53,7 +53,7 @@ def test_a_registration_whose_answer_was_lost_stores_nothing_twice(
 ) -> None:
     first = registry.register("readings", reading()).version
     second = registry.register("readings", reading(temperature="long")).version
-    monkeypatch.setattr(registry, "_find", lambda *_: None)
+    monkeypatch.setattr(registry, "_find_version", lambda *_: None)
 
     assert registry.register("readings", reading()).version == first
     assert registry.register("readings", reading(temperature="long")).version == second

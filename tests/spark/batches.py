@@ -53,7 +53,7 @@ class Job:
     def take(self, values, number=0):
         """Take a batch; a record's offset is its place in it, with the batch's number before."""
         records = make_topic(self.spark, values, first=100 * number)
-        return self.batches.take(records, BatchId("query", number))
+        return self.batches.write_batch(records, BatchId("query", number))
 
     def rows(self):
         return self.sink.rows(self.spark)

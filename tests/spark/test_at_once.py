@@ -7,7 +7,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from penstock.spark.query.at_once import run_at_once
+from penstock.spark.query.concurrently import run_concurrently
 from penstock.spark.query.parts import count_passes, write_filters
 
 _SECONDS = 120  # for a pass on a machine with much else to do
@@ -43,7 +43,7 @@ def test_what_runs_at_once_belongs_to_the_same_query_and_session(spark):
 
     context.setJobGroup("a query", "a batch")
     try:
-        run_at_once(session, [look, look])
+        run_concurrently(session, [look, look])
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
 
@@ -65,7 +65,7 @@ def test_one_that_fails_leaves_the_other_time_to_end(spark, failing):
     functions = [end, end]
     functions[failing] = fail
     with pytest.raises(OSError, match=r"^no space$"):
-        run_at_once(spark, functions)
+        run_concurrently(spark, functions)
 
     assert over == ["it"]
 
@@ -82,6 +82,6 @@ def test_the_first_of_two_errors_is_raised_and_the_other_one_logged(spark, caplo
         partial(fail, "second", second_failed.set),
     ]
     with pytest.raises(OSError, match=r"^first$"):
-        run_at_once(spark, functions)
+        run_concurrently(spark, functions)
 
     assert caplog.messages == ["another sink failed too: second"]

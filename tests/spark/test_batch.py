@@ -299,11 +299,11 @@ def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, kind):
         r"^batch 0 had 3 records in its first pass and 2 in later ones, expected the same: Kafka "
         r"deleted records meanwhile, which some sinks have and others do not; start again to "
     )):  # fmt: skip
-        job.batches.take(topic.read(), BatchId("query", 0))
+        job.batches.write_batch(topic.read(), BatchId("query", 0))
 
     assert set(job.rows()) == {0, 1, 2}
     job.restart([job.sink, second])
-    assert job.batches.take(topic.read(), BatchId("query", 0)).records == 2
+    assert job.batches.write_batch(topic.read(), BatchId("query", 0)).records == 2
 
 
 @pytest.mark.parametrize("kind", ["damaged", "new version", "unknown version"])
@@ -320,7 +320,7 @@ def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, kind):
     job.restart([Then(job.sink, after=lambda: topic.delete(1))])
 
     with pytest.raises(LostRecordsError, match="batch 1 had 3 records in its first pass and 2 in"):
-        job.batches.take(topic.read(), BatchId("query", 1))
+        job.batches.write_batch(topic.read(), BatchId("query", 1))
 
 
 def test_a_sink_that_reads_an_rdd_needs_no_second_pass_for_counts(job):

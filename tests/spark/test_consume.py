@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 
 from penstock.errors import (
     CheckpointError,
-    CheckpointTakenError,
+    CheckpointInUseError,
     FramingError,
     RegistryUnavailableError,
     SinkUnavailableError,
@@ -113,11 +113,11 @@ def test_one_job_at_a_time(job, monkeypatch):
     query = job.start(trigger="1 second")
 
     def take_over():
-        with suppress(CheckpointTakenError):  # a heartbeat may be under way
+        with suppress(CheckpointInUseError):  # a heartbeat may be under way
             return job.claim()
 
     try:
-        with pytest.raises(CheckpointTakenError, match="another job holds the lease of file://"):
+        with pytest.raises(CheckpointInUseError, match="another job holds the lease of file://"):
             job.start()
         query.processAllAvailable()
         monkeypatch.setattr(Lease, "_beat", lambda _: None)

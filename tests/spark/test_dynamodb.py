@@ -220,7 +220,7 @@ def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
         frame(order, {"orderId": "o-2", "revision": 1}),
     ]
 
-    counts = batches.take(make_topic(spark, values), BatchId("query", 0))
+    counts = batches.write_batch(make_topic(spark, values), BatchId("query", 0))
 
     assert (counts.rows, counts.errors) == (5, {})
     assert sorted(row["deviceId"] for row in readings.scan()["Items"]) == ["a", "b"]

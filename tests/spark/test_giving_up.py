@@ -10,7 +10,7 @@ from penstock.framing import Framing
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
+from penstock.spark.failures import DynamoDbErrors, FailureFinder, file_errors
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
@@ -34,8 +34,8 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
         }.items():
             monkeypatch.setitem(spark.sparkContext.environment, name, text)
 
-        judge = Judge.of(Framing(), KnownSchemas({}))
-        counts = file_errors(rows, judge, DynamoDbErrors("errors", "parked"))
+        finder = FailureFinder.of(Framing(), KnownSchemas({}))
+        counts = file_errors(rows, finder, DynamoDbErrors("errors", "parked"))
 
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}
@@ -72,7 +72,7 @@ def test_a_topic_of_bad_records_alone_costs_another_one_as_much_as_one_of_them(s
         group = f"{tmp_path.name} {number}"
         context.setJobGroup(group, "a batch")
         try:
-            counts = batches.take(records, BatchId("q", number))
+            counts = batches.write_batch(records, BatchId("q", number))
         finally:
             context.setLocalProperty("spark.jobGroup.id", None)
         assert (counts.rows, counts.errors) == (3, {"truncated": bad})

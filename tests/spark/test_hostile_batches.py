@@ -95,7 +95,7 @@ def _take(spark, registry, values, number, folder):
     sink, errors = FileSink(made / "rows"), FileErrors(made / "errors")
     ledger = Ledger(spark, str(folder / "ledger"))
     batches = open_batches(Registries([registry]), ledger, [sink], errors)
-    counts = batches.take(make_topic(spark, values), BatchId("q", number))
+    counts = batches.write_batch(make_topic(spark, values), BatchId("q", number))
     rows, kept = sink.rows(spark), errors.read()
     assert (counts.records, counts.rows) == (len(values), len(rows))
     assert sum(counts.errors.values()) == len(kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import CheckpointTakenError
+from penstock.errors import CheckpointInUseError
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake, ReplayedLake
 from tests.spark.lakes import make_rows, part
@@ -37,7 +37,7 @@ def test_a_part_that_another_driver_wrote_meanwhile_is_there_once(spark, reader,
     reader.lake.write(make_rows(spark, "n int", (0,)), part(0, 0))
 
     stalled = stall(lambda: reader.again().write(rows, part(1, 0)))
-    with pytest.raises(CheckpointTakenError, match=(
+    with pytest.raises(CheckpointInUseError, match=(
         rf"^another job wrote part 0 of batch 1 of query q to {reader.name} meanwhile; it is there "
         "once, and nothing more is written$"
     )):  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_part_that_another_driver_wrote_meanwhile_is_there_once(spark, reader,
 def test_the_first_part_of_a_table_is_fenced_too(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
 
-    with pytest.raises(CheckpointTakenError):
+    with pytest.raises(CheckpointInUseError):
         stall(lambda: reader.again().write(rows, part(0, 0))).write(rows, part(0, 0))
 
     assert reader.query("SELECT n FROM t") == [(1,)]
@@ -88,11 +88,11 @@ def test_a_commit_whose_answer_was_lost_counts_as_done(spark, reader, stall, mon
 
 def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stall):
     def die():
-        raise CheckpointTakenError("this job has lost the lease")
+        raise CheckpointInUseError("this job has lost the lease")
 
     rows = make_rows(spark, "n int", (1,))
     for number in range(2):
-        with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
+        with pytest.raises(CheckpointInUseError, match="this job has lost the lease"):
             stall(die).write(rows, part(number, 0))
         reader.again().write(rows, part(number, 0))
 
@@ -105,10 +105,10 @@ def test_a_replay_that_lost_its_lease_during_an_append_publishes_nothing(spark, 
 
     def take_over():
         ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
-        raise CheckpointTakenError("this job has lost the lease")
+        raise CheckpointInUseError("this job has lost the lease")
 
     reader.lake.write(make_rows(spark, "n int", (0,), first=5), part(0, 0))
-    with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
+    with pytest.raises(CheckpointInUseError, match="this job has lost the lease"):
         ReplayedLake(stall(take_over)).write(rows, part(0, 0, query="first"))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
@@ -120,7 +120,7 @@ def test_a_replay_that_stalled_after_the_check_writes_no_row_twice(spark, reader
     def take_over():
         ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
 
-    with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
+    with pytest.raises(CheckpointInUseError, match="it is there once, and nothing more is written"):
         ReplayedLake(stall(take_over)).write(rows, part(0, 0, query="first"))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,)]
@@ -136,7 +136,7 @@ def test_a_replay_that_stalled_during_a_widening_writes_no_row_twice(spark, read
         reader.again().write(wide, part(0, 0, query="other"))
         ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
 
-    with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
+    with pytest.raises(CheckpointInUseError, match="it is there once, and nothing more is written"):
         ReplayedLake(stall(widen_and_take_over)).write(rows, part(0, 0, query="first"))
 
     found = reader.query("SELECT _offset, x FROM t ORDER BY _offset")
@@ -148,7 +148,7 @@ def test_a_table_of_before_the_fence_is_fenced(spark, reader, stall):
     reader.lake.write(rows, part(0, 0))
     spark.sql(f"ALTER TABLE {reader.name} UNSET TBLPROPERTIES ('write.wap.enabled')")
 
-    with pytest.raises(CheckpointTakenError):
+    with pytest.raises(CheckpointInUseError):
         stall(lambda: reader.again().write(rows, part(1, 0))).write(rows, part(1, 0))
 
     assert reader.query("SELECT count(*) FROM t") == [(2,)]

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailableError
+from penstock.errors import CheckpointInUseError, SettingsError, SinkUnavailableError
 from penstock.spark.query.parts import write_leased
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.base import Part, Sink
@@ -98,7 +98,7 @@ def test_the_job_that_starts_second_is_refused(leases, name, hold):
     first, _ = hold()
 
     with pytest.raises(
-        CheckpointTakenError,
+        CheckpointInUseError,
         match=rf"^another job holds the lease of {name}: process {os.getpid()} on \S+ since 20\S+,"
         r" fence 1; end that one first, or do not start this one$",
     ):
@@ -137,15 +137,15 @@ def test_silence_is_taken_for_an_end(hold, stalled, row, caplog):
 def test_one_of_two_that_take_over_at_once_is_refused(leases, name, hold, stalled, monkeypatch):
     stalled()
     hold(_SHORT)
-    take = LeaseRow.take
+    take = LeaseRow.acquire
 
     def take_behind_another(row, found, driver, seconds):
         assert take(LeaseRow(leases, name, "other"), found, "another", 9) == 2
         return take(row, found, driver, seconds)
 
-    monkeypatch.setattr(LeaseRow, "take", take_behind_another)
+    monkeypatch.setattr(LeaseRow, "acquire", take_behind_another)
     with pytest.raises(
-        CheckpointTakenError,
+        CheckpointInUseError,
         match=rf"^another job took the lease of {name} at the same moment: another, fence 2; see",
     ):
         Lease.claim(leases, name, _SHORT)
@@ -153,19 +153,19 @@ def test_one_of_two_that_take_over_at_once_is_refused(leases, name, hold, stalle
 
 def test_a_lease_whose_holder_gave_a_heartbeat_meanwhile_is_not_taken(leases, name):
     holder, other = LeaseRow(leases, name, "me"), LeaseRow(leases, name, "you")
-    assert holder.take({}, "it", 9) == 1
+    assert holder.acquire({}, "it", 9) == 1
     found = other.read()
     assert holder.beat()
 
-    assert other.take(found, "other", 9) is None
+    assert other.acquire(found, "other", 9) is None
     assert other.read()["holder"] == "me"
 
 
 def test_an_answer_that_was_lost_takes_the_lease_once(leases, name):
     row = LeaseRow(leases, name, "me")
 
-    assert [row.take({}, "it", 9), row.take({}, "it", 9)] == [1, 1]
-    assert [LeaseRow(leases, name, "you").take({}, "it", 9), row.beat()] == [None, True]
+    assert [row.acquire({}, "it", 9), row.acquire({}, "it", 9)] == [1, 1]
+    assert [LeaseRow(leases, name, "you").acquire({}, "it", 9), row.beat()] == [None, True]
 
 
 def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row):
@@ -175,7 +175,7 @@ def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row)
 
     sinks = Sinks()
     with pytest.raises(
-        CheckpointTakenError,
+        CheckpointInUseError,
         match=rf"^this job has lost the lease of {name}: process \d+ on .* since 20\S+, fence 2 "
         r"holds it; the last heartbeat of this one was at 20\S+; nothing more is written$",
     ):
@@ -187,7 +187,7 @@ def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row)
     query.ended = True
     wait_until("its end", lambda: not new._keeper.is_alive(), _SECONDS)
     with pytest.raises(
-        CheckpointTakenError,
+        CheckpointInUseError,
         match=rf"^this job has lost the lease of {name}: no job holds it now; the last heartbeat",
     ):
         old.check()
@@ -198,7 +198,7 @@ def test_a_loss_of_the_lease_during_a_write_is_noticed(hold, stalled):
     stalled()
     old, _ = hold(_SHORT)
 
-    with pytest.raises(CheckpointTakenError, match="this job has lost the lease of"):
+    with pytest.raises(CheckpointInUseError, match="this job has lost the lease of"):
         write_leased(Sinks(meanwhile=hold), None, Part(_BATCH, 2), old)
 
 
@@ -250,7 +250,7 @@ def test_a_checkpoint_has_one_lease_wherever_the_dead_letters_go(spark, leases, 
     with claim_checkpoint(spark, checkpoint, leases, _LONG) as held:
         held.keep_for(query)
 
-    with pytest.raises(CheckpointTakenError, match=f"^another job holds the lease of {checkpoint}"):
+    with pytest.raises(CheckpointInUseError, match=f"^another job holds the lease of {checkpoint}"):
         claim_checkpoint(spark, checkpoint, "other-errors", _SHORT)
 
     query.ended = True

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from penstock.errors import CheckpointError, CheckpointTakenError, Failure, Reason
+from penstock.errors import CheckpointError, CheckpointInUseError, Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from tests.spark.records import make_record, make_version
@@ -138,5 +138,5 @@ def test_another_job_that_writes_the_same_lookup(open_ledger):
     first, second = open_ledger(), open_ledger()
     first.add(Lookup(0, 1, (_V1,)))
 
-    with pytest.raises(CheckpointTakenError, match=r"0-0001.jsonl is there already, expected no"):
+    with pytest.raises(CheckpointInUseError, match=r"0-0001.jsonl is there already, expected no"):
         second.add(Lookup(0, 1, (_V2,)))

@@ -174,7 +174,7 @@ class World:
             lambda _: Lookups(),
             BatchContext(self.registries, errors),
         )
-        batches.take(make_topic(self.spark, values), BatchId("q", 0))
+        batches.write_batch(make_topic(self.spark, values), BatchId("q", 0))
         return Fates(_read(table), errors.reasons())
 
     def by_replay(self, values):

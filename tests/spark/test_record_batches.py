@@ -73,7 +73,7 @@ def test_tables_share_a_job_and_a_batch_that_comes_again_is_the_same(stage, spar
             BatchContext(Registries([registry]), stage.errors),
         )
         parts = [make_topic(spark, own[first:end], name, first) for name, own in values.items()]
-        return batches.take(parts[0].union(parts[1]), BatchId("q", number))
+        return batches.write_batch(parts[0].union(parts[1]), BatchId("q", number))
 
     take(0, 0, 1)
     assert registry.asked == [v1.key, order.key]

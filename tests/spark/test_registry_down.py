@@ -84,7 +84,7 @@ def take(spark, api, errors, tmp_path):
         ledger = Ledger(spark, str(tmp_path / "schemas"))
         batches = open_batches(Registries([CachedRegistry(registry)]), ledger, [sink], errors)
         records = make_topic(spark, [value], first=number)
-        return batches.take(records, BatchId("query", number))
+        return batches.write_batch(records, BatchId("query", number))
 
     (tmp_path / "rows").mkdir()
     return partial(take, FileSink(tmp_path / "rows"))

@@ -257,7 +257,7 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
     world.give_up({3: frame(grown, values)}, "lambda")
 
     for place, method, selected, told in (
-        (TableBatches, "take", None, 0),  # before anything
+        (TableBatches, "write_batch", None, 0),  # before anything
         (Lake, "add", None, 1),  # a failure was told, and nothing written
         (DynamoDbTable, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
         (ErrorTable, "mark_done", 0, 2),  # all is written, and nothing marked

@@ -38,7 +38,7 @@ class Job:
         registries = Registries([CachedRegistry(self.registry)])
         batches = open_batches(registries, ledger, routes, self.errors)
         records = make_topic(self.spark, values, first=100 * number)
-        return batches.take(records, BatchId("query", number))
+        return batches.write_batch(records, BatchId("query", number))
 
     def rows(self, name):
         return self.sinks[name].rows(self.spark)

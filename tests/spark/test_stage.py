@@ -298,7 +298,7 @@ def test_two_fields_of_one_column_are_refused_by_name(spark, tmp_path):
     ledger = Ledger(spark, str(tmp_path / "ledger"))
     columns = Projection(lower_case=True, constant="staging_time")
     batches = open_batches(Registries([registry]), ledger, [sink], errors, columns)
-    batches.take(
+    batches.write_batch(
         make_topic(spark, [frame(*each) for each in zip(versions, values, strict=True)]),
         BatchId("q", 0),
     )

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from penstock.errors import CheckpointError, CheckpointTakenError
+from penstock.errors import CheckpointError, CheckpointInUseError
 from penstock.spark.state import files as state_files
 from penstock.spark.state.files import StateFiles
 
@@ -35,7 +35,7 @@ def test_written_files_are_read(files: StateFiles) -> None:
 
 def test_the_first_text_stays(files: StateFiles) -> None:
     files.write("a", "first")
-    with pytest.raises(CheckpointTakenError, match=(
+    with pytest.raises(CheckpointInUseError, match=(
         r"state/a is there already, expected no other job that works with the checkpoint; end one"
     )):  # fmt: skip
         files.write("a", "second")
@@ -130,7 +130,7 @@ def test_one_of_two_drivers_writes_a_file_on_s3(spark, s3_folder, monkeypatch):
         fill(stream, text)
 
     monkeypatch.setattr(state_files, "_fill", fill_late)
-    with pytest.raises(CheckpointTakenError, match=r"state/a is there already, expected no other"):
+    with pytest.raises(CheckpointInUseError, match=r"state/a is there already, expected no other"):
         first.write("a", "first")
 
     assert first.read("a") == "second"

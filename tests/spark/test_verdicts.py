@@ -166,7 +166,7 @@ def test_function_batch_and_replay_agree_on_frames_of_three_registries(
     ]
     (tmp_path / "errors").mkdir()
     sink, errors = _Rows(), FileErrors(tmp_path / "errors")
-    open_batches(load(), Lookups(), [sink], errors).take(
+    open_batches(load(), Lookups(), [sink], errors).write_batch(
         spark.createDataFrame(rows, KAFKA), BatchId("query", 0)
     )
     by_batch = _judge(sink.rows, errors.reasons(), records)

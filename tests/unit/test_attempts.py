@@ -41,7 +41,7 @@ def test_there_is_always_one_attempt() -> None:
 def test_spread_pauses_are_between_half_and_all() -> None:
     time = FakeTime()
 
-    _count(Attempts(1, 1, 100, spread=True, sleep=time.sleep, clock=time.clock))
+    _count(Attempts(1, 1, 100, jitter=True, sleep=time.sleep, clock=time.clock))
 
     assert len(set(time.pauses)) > 50
     assert all(0.5 <= pause <= 1 for pause in time.pauses)
@@ -56,11 +56,11 @@ def test_the_default_pauses_of_each_client(
 ) -> None:
     time = FakeTime()
 
-    _count(replace(attempts, spread=False, sleep=time.sleep, clock=time.clock))
+    _count(replace(attempts, jitter=False, sleep=time.sleep, clock=time.clock))
 
     assert (time.pauses[0], max(time.pauses)) == (first, longest)
     assert total - longest < sum(time.pauses) <= total
 
 
 def test_calls_are_spread_by_default() -> None:
-    assert _CALL_ATTEMPTS.spread
+    assert _CALL_ATTEMPTS.jitter

@@ -42,7 +42,7 @@ def get_query_results(call: Call) -> dict[str, Any]:
     return {
         "ResultSet": {
             "Rows": [{"Data": _show_row(row)} for row in page],
-            "ResultSetMetadata": {"ColumnInfo": [_describe(*column) for column in columns]},
+            "ResultSetMetadata": {"ColumnInfo": [_describe_column(*column) for column in columns]},
         },
         "UpdateCount": query.result.written_rows,
         **more,
@@ -53,7 +53,7 @@ def _show_row(row: Iterable[str | None]) -> list[dict[str, str]]:
     return [{} if value is None else {"VarCharValue": value} for value in row]
 
 
-def _describe(name: str, kind: str) -> dict[str, Any]:
+def _describe_column(name: str, kind: str) -> dict[str, Any]:
     return {
         "CatalogName": "hive",
         "SchemaName": "",

@@ -81,7 +81,7 @@ def _run(cloud: Cloud, caller: Caller, execution: Execution) -> None:
     try:
         query.result = _answer(cloud, caller, execution)
         if not query.state.final:
-            _write(cloud, caller, execution, query.result)
+            _write_result(cloud, caller, execution, query.result)
         query.go_to(QueryState.SUCCEEDED)
     except QueryFailedError as error:
         query.go_to(QueryState.FAILED, str(error))
@@ -119,7 +119,7 @@ def _answer(cloud: Cloud, caller: Caller, execution: Execution) -> Result:
     return run_query(execution.query, catalog, execution.settings.max_bytes)
 
 
-def _write(cloud: Cloud, caller: Caller, execution: Execution, result: Result) -> None:
+def _write_result(cloud: Cloud, caller: Caller, execution: Execution, result: Result) -> None:
     """Write the rows as CSV, or the names of the files that were written."""
     lines: list[tuple[str | None, ...]] = [tuple(name for name, _ in result.columns), *result.rows]
     text = "".join(",".join(map(_quote, line)) + "\n" for line in lines)

@@ -73,7 +73,7 @@ def create_notification(call: Call) -> dict[str, Any]:
     )
     _check(call, made)
     _state(call).by_id[made.id] = made
-    return {"ConnectionNotification": _describe(made)}
+    return {"ConnectionNotification": _describe_notification(made)}
 
 
 @operation("ec2", "DescribeVpcEndpointConnectionNotifications")
@@ -81,7 +81,7 @@ def describe_notifications(call: Call) -> dict[str, Any]:
     """Describe one notification or all."""
     state, one = _state(call), call.params.get("ConnectionNotificationId")
     found = [state.find(one)] if one else list(state.by_id.values())
-    return {"ConnectionNotificationSet": [_describe(each) for each in found]}
+    return {"ConnectionNotificationSet": [_describe_notification(each) for each in found]}
 
 
 @operation("ec2", "ModifyVpcEndpointConnectionNotification")
@@ -142,7 +142,7 @@ def _context(account: str, region: str, service_id: str) -> dict[str, str]:
     return {"aws:SourceAccount": account, "aws:SourceArn": arn}
 
 
-def _describe(notification: Notification) -> dict[str, Any]:
+def _describe_notification(notification: Notification) -> dict[str, Any]:
     return {
         "ConnectionNotificationId": notification.id,
         "ServiceId": notification.service_id,

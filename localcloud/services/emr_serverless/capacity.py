@@ -121,18 +121,18 @@ def read_workers(submission: Submission) -> Workers:
     Raises:
         ValueError: EMR has no worker of that size.
     """
-    dynamic = _read(submission, "spark.dynamicAllocation.enabled", "true") == "true"
+    dynamic = _read_option(submission, "spark.dynamicAllocation.enabled", "true") == "true"
     most = (
-        _read(submission, "spark.dynamicAllocation.maxExecutors", str(_NO_LIMIT))
+        _read_option(submission, "spark.dynamicAllocation.maxExecutors", str(_NO_LIMIT))
         if dynamic
-        else _read(submission, "spark.executor.instances", "3", "--num-executors")
+        else _read_option(submission, "spark.executor.instances", "3", "--num-executors")
     )
     return Workers(
         _read_worker(submission, "driver"), _read_worker(submission, "executor"), int(most)
     )
 
 
-def _read(submission: Submission, name: str, default: str, flag: str = "") -> str:
+def _read_option(submission: Submission, name: str, default: str, flag: str = "") -> str:
     """Return a flag or a setting of a submission; the flag wins."""
     words = submission.flags
     if flag in words:
@@ -141,12 +141,14 @@ def _read(submission: Submission, name: str, default: str, flag: str = "") -> st
 
 
 def _read_worker(submission: Submission, kind: str) -> Capacity:
-    cores = int(_read(submission, f"spark.{kind}.cores", _DEFAULT_CORES, f"--{kind}-cores"))
-    text = _read(submission, f"spark.{kind}.memory", _DEFAULT_MEMORY, f"--{kind}-memory")
+    cores = int(_read_option(submission, f"spark.{kind}.cores", _DEFAULT_CORES, f"--{kind}-cores"))
+    text = _read_option(submission, f"spark.{kind}.memory", _DEFAULT_MEMORY, f"--{kind}-memory")
     heap = _read_mib(f"spark.{kind}.memory", text)
     usual = f"{max(int(heap * _OVERHEAD), _MIN_OVERHEAD_MIB)}m"
     overhead = f"spark.{kind}.memoryOverhead"
-    wanted = math.ceil((heap + _read_mib(overhead, _read(submission, overhead, usual))) / 1024)
+    wanted = math.ceil(
+        (heap + _read_mib(overhead, _read_option(submission, overhead, usual))) / 1024
+    )
     if cores not in _SIZES:
         raise ValueError(f"spark.{kind}.cores is {cores}, expected one of {list(_SIZES)}")
     least, most, step = _SIZES[cores]

@@ -100,7 +100,7 @@ class CatalogWriter:
         return table
 
     def _create(self, name: str, found: Found, location: str) -> None:
-        given = self._describe(name, found, location, found.columns)
+        given = self._make_table(name, found, location, found.columns)
         self.glue.create_table(DatabaseName=self._database, TableInput=given)
         self.counts.created += 1
         self._log(f"Created table {name} in database {self._database}")
@@ -115,12 +115,14 @@ class CatalogWriter:
             return
         self._log(f"Schema change detected in table {before['Name']}")
         if self._policy("UpdateBehavior") == "UPDATE_IN_DATABASE" or is_back:
-            given = self._describe(before["Name"], found, location, columns)
+            given = self._make_table(before["Name"], found, location, columns)
             given["PartitionKeys"] = before.get("PartitionKeys", given["PartitionKeys"])
             self.glue.update_table(DatabaseName=self._database, TableInput=given)
             self.counts.updated += 1
 
-    def _describe(self, name: str, found: Found, location: str, columns: Columns) -> dict[str, Any]:
+    def _make_table(
+        self, name: str, found: Found, location: str, columns: Columns
+    ) -> dict[str, Any]:
         parameters = self._parameters(found.classification, found.folders)
         return {
             "Name": name,

@@ -88,7 +88,7 @@ def read_folders(s3: Any, target: dict[str, Any]) -> list[Folder]:
     base = f"{prefix}/" if prefix else ""
     excluded = [_compile(each) for each in target.get("Exclusions") or ()]
     folders: dict[tuple[str, ...], Folder] = {}
-    for entry in _list(s3, place.netloc, base):
+    for entry in _list_objects(s3, place.netloc, base):
         path = entry["Key"].removeprefix(base)
         levels = tuple(path.split("/"))
         if any(each.startswith(_HIDDEN) for each in levels) or not entry["Size"]:
@@ -96,7 +96,7 @@ def read_folders(s3: Any, target: dict[str, Any]) -> list[Folder]:
         if any(pattern.fullmatch(path) for pattern in excluded):
             continue
         body = s3.get_object(Bucket=place.netloc, Key=entry["Key"])["Body"].read()
-        classification, columns, records = _read(body, entry["Key"])
+        classification, columns, records = _read_file(body, entry["Key"])
         folder = folders.setdefault(levels[:-1], Folder(levels[:-1], classification))
         if folder.classification != classification:
             raise CrawlError(f"localcloud's crawlers read one format per folder: {entry['Key']}")
@@ -104,7 +104,7 @@ def read_folders(s3: Any, target: dict[str, Any]) -> list[Folder]:
     return [folders[levels] for levels in sorted(folders)]
 
 
-def _list(s3: Any, bucket: str, prefix: str) -> Iterator[dict[str, Any]]:
+def _list_objects(s3: Any, bucket: str, prefix: str) -> Iterator[dict[str, Any]]:
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         yield from page.get("Contents", [])
 
@@ -121,7 +121,7 @@ def _compile(glob: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def _read(body: bytes, key: str) -> tuple[str, Columns, int]:
+def _read_file(body: bytes, key: str) -> tuple[str, Columns, int]:
     """Return the classification, the columns and the number of records of a file."""
     if body[:4] == b"PAR1":
         found = pq.ParquetFile(io.BytesIO(body))

@@ -41,7 +41,7 @@ def create_crawler(call: Call) -> dict[str, Any]:
 @operation("glue", "GetCrawler")
 def get_crawler(call: Call) -> dict[str, Any]:
     """Describe a crawler."""
-    return {"Crawler": _find(call).describe()}
+    return {"Crawler": _find_crawler(call).describe()}
 
 
 @operation("glue", "GetCrawlers")
@@ -72,7 +72,7 @@ def batch_get_crawlers(call: Call) -> dict[str, Any]:
 def update_crawler(call: Call) -> dict[str, Any]:
     """Change the settings of a crawler that does not run."""
     crawlers = _crawlers(call)
-    crawler = _find(call)
+    crawler = _find_crawler(call)
     settings = read_request(call, crawler.settings)
     with crawlers.lock:
         _check_ready(crawler)
@@ -86,7 +86,7 @@ def update_crawler(call: Call) -> dict[str, Any]:
 def delete_crawler(call: Call) -> dict[str, Any]:
     """Delete a crawler that does not run; its tables stay."""
     crawlers = _crawlers(call)
-    crawler = _find(call)
+    crawler = _find_crawler(call)
     with crawlers.lock:
         _check_ready(crawler)
         crawlers.by_name.pop(crawler.name, None)
@@ -97,7 +97,7 @@ def delete_crawler(call: Call) -> dict[str, Any]:
 def start_crawler(call: Call) -> dict[str, Any]:
     """Start a crawl in the background."""
     crawlers = _crawlers(call)
-    crawler = _find(call)
+    crawler = _find_crawler(call)
     check_role(call.account, crawler.settings["Role"])
     with crawlers.lock:
         _check_ready(crawler, "has already started")
@@ -111,7 +111,7 @@ def start_crawler(call: Call) -> dict[str, Any]:
 def stop_crawler(call: Call) -> dict[str, Any]:
     """Stop a crawl: what it has written stays."""
     crawlers = _crawlers(call)
-    crawler = _find(call)
+    crawler = _find_crawler(call)
     with crawlers.lock:
         if crawler.state is CrawlerState.STOPPING:
             raise AwsError(
@@ -162,7 +162,7 @@ def _sorted(call: Call) -> list[Crawler]:
     return [known[name] for name in sorted(known)]
 
 
-def _find(call: Call) -> Crawler:
+def _find_crawler(call: Call) -> Crawler:
     name = call.params["Name"]
     found = _crawlers(call).by_name.get(name)
     if found is None:

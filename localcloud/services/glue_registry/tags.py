@@ -14,7 +14,7 @@ def tag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
     """Set tags."""
     if not _is_ours(call):
         return call.forward()
-    _find(call).tags.update(call.params["TagsToAdd"])
+    _find_tagged(call).tags.update(call.params["TagsToAdd"])
     return {}
 
 
@@ -23,7 +23,7 @@ def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
     """Remove tags."""
     if not _is_ours(call):
         return call.forward()
-    tags = _find(call).tags
+    tags = _find_tagged(call).tags
     for key in call.params["TagsToRemove"]:
         tags.pop(key, None)
     return {}
@@ -32,7 +32,7 @@ def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
 @operation("glue", "GetTags")
 def get_tags(call: Call) -> dict[str, Any] | HttpAnswer:
     """List the tags."""
-    return {"Tags": _find(call).tags} if _is_ours(call) else call.forward()
+    return {"Tags": _find_tagged(call).tags} if _is_ours(call) else call.forward()
 
 
 def _is_ours(call: Call) -> bool:
@@ -40,7 +40,7 @@ def _is_ours(call: Call) -> bool:
     return arn.rsplit(":", maxsplit=1)[-1].startswith(("registry/", "schema/"))
 
 
-def _find(call: Call) -> Described:
+def _find_tagged(call: Call) -> Described:
     arn, registries = call.params["ResourceArn"], own_registries(call)
     everything = [*registries.registries.values(), *registries.schemas.values()]
     found = next((each for each in everything if each.arn == arn), None)

@@ -70,7 +70,7 @@ def update_configuration(call: Call) -> dict[str, Any]:
     """Add a revision."""
     read_properties(call.params["ServerProperties"])
     with own_state(call).lock:
-        configuration = _find(call, call.params["Arn"])
+        configuration = _find_configuration(call, call.params["Arn"])
         revision = _make_revision(call, len(configuration.revisions) + 1)
         configuration.revisions.append(revision)
     return {"Arn": configuration.arn, "LatestRevision": _show_revision(revision)}
@@ -79,7 +79,7 @@ def update_configuration(call: Call) -> dict[str, Any]:
 @operation("kafka", "DescribeConfiguration")
 def describe_configuration(call: Call) -> dict[str, Any]:
     """Describe a configuration with its latest revision."""
-    return _show(_find(call, call.params["Arn"]))
+    return _show(_find_configuration(call, call.params["Arn"]))
 
 
 @operation("kafka", "DescribeConfigurationRevision")
@@ -104,7 +104,9 @@ def list_configurations(call: Call) -> dict[str, Any]:
 @operation("kafka", "ListConfigurationRevisions")
 def list_configuration_revisions(call: Call) -> dict[str, Any]:
     """List the revisions of a configuration."""
-    revisions = [_show_revision(each) for each in _find(call, call.params["Arn"]).revisions]
+    revisions = [
+        _show_revision(each) for each in _find_configuration(call, call.params["Arn"]).revisions
+    ]
     page, more = take_page(revisions, call.params)
     return {"Revisions": page, **more}
 
@@ -113,7 +115,7 @@ def list_configuration_revisions(call: Call) -> dict[str, Any]:
 def delete_configuration(call: Call) -> dict[str, Any]:
     """Delete a configuration that no cluster uses."""
     kafka, arn = own_state(call), call.params["Arn"]
-    configuration = _find(call, arn)
+    configuration = _find_configuration(call, arn)
     for cluster in kafka.clusters.values():
         if cluster.settings["CurrentBrokerSoftwareInfo"].get("ConfigurationArn") == arn:
             raise bad_request(f"The configuration is used by the cluster {cluster.name}")
@@ -123,7 +125,7 @@ def delete_configuration(call: Call) -> dict[str, Any]:
 
 def find_revision(call: Call, wanted: dict[str, Any]) -> tuple[list[str], Revision]:
     """Return the Kafka versions and the revision of {Arn, Revision}."""
-    configuration, number = _find(call, wanted["Arn"]), wanted["Revision"]
+    configuration, number = _find_configuration(call, wanted["Arn"]), wanted["Revision"]
     if not 0 < number <= len(configuration.revisions):
         raise bad_request(
             f"The configuration has no revision {number}; the latest is "
@@ -151,7 +153,7 @@ def read_properties(text: bytes) -> dict[str, str]:
     return properties
 
 
-def _find(call: Call, arn: str) -> Configuration:
+def _find_configuration(call: Call, arn: str) -> Configuration:
     found = state_of(call.cloud, arn, "configuration").configurations.get(arn)
     if found is None or arn.split(":")[4] != call.account:
         # Not NotFoundException: Terraform's provider waits for this text after a deletion.

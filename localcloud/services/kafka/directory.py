@@ -59,7 +59,7 @@ class ClusterDirectory:
 @action("kill-broker")
 def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
     """Kill a broker with SIGKILL; `cluster` is a name or an ARN."""
-    found, node = _find(cloud, cluster, broker)
+    found, node = _find_node(cloud, cluster, broker)
     running(found).kill(node.broker_id)
     return {"killed": node.name}
 
@@ -67,7 +67,7 @@ def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 @action("pause-broker")
 def pause_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
     """Stop a broker with SIGSTOP: its connections stay open without answers."""
-    found, node = _find(cloud, cluster, broker)
+    found, node = _find_node(cloud, cluster, broker)
     running(found).pause(node.broker_id)
     return {"paused": node.name}
 
@@ -75,7 +75,7 @@ def pause_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 @action("resume-broker")
 def resume_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
     """Continue a paused broker."""
-    found, node = _find(cloud, cluster, broker)
+    found, node = _find_node(cloud, cluster, broker)
     running(found).resume(node.broker_id)
     return {"resumed": node.name}
 
@@ -83,7 +83,7 @@ def resume_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 @action("restart-broker")
 def restart_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
     """Start a broker, after stopping it if it runs; the answer comes when it is ready."""
-    found, node = _find(cloud, cluster, broker)
+    found, node = _find_node(cloud, cluster, broker)
     running(found).restart(node.broker_id)
     return {"restarted": node.name}
 
@@ -94,7 +94,7 @@ def describe_clusters(cloud: Cloud) -> list[dict[str, Any]]:
     return [_show(cluster) for cluster in all_clusters(cloud)]
 
 
-def _find(cloud: Cloud, name: str, broker_id: int) -> tuple[Cluster, BrokerNode]:
+def _find_node(cloud: Cloud, name: str, broker_id: int) -> tuple[Cluster, BrokerNode]:
     clusters = all_clusters(cloud)
     found = [c for c in clusters if name in {c.name, c.arn} and c.brokers is not None]
     if len(found) != 1:

@@ -18,14 +18,14 @@ from localcloud.services.kafka.model import (
 @operation("kafka", "DescribeClusterOperation")
 def describe_cluster_operation(call: Call) -> dict[str, Any]:
     """Describe one operation."""
-    cluster, found = _find(call)
+    cluster, found = _find_operation(call)
     return {"ClusterOperationInfo": _show_v1(cluster, found)}
 
 
 @operation("kafka", "DescribeClusterOperationV2")
 def describe_cluster_operation_v2(call: Call) -> dict[str, Any]:
     """Describe one operation, with its details under Provisioned."""
-    cluster, found = _find(call)
+    cluster, found = _find_operation(call)
     details = {"SourceClusterInfo": found.source, "TargetClusterInfo": found.target}
     return {
         "ClusterOperationInfo": {
@@ -52,7 +52,7 @@ def list_cluster_operations_v2(call: Call) -> dict[str, Any]:
     return {"ClusterOperationInfoList": [_show_v2(cluster, each) for each in page], **more}
 
 
-def _find(call: Call) -> tuple[Cluster, ClusterOperation]:
+def _find_operation(call: Call) -> tuple[Cluster, ClusterOperation]:
     arn = call.params["ClusterOperationArn"]
     for cluster in own_state(call).clusters.values():
         for found in cluster.operations:

@@ -11,14 +11,14 @@ from localcloud.services.kafka.model import not_found, own_state
 @operation("kafka", "TagResource")
 def tag_resource(call: Call) -> dict[str, Any]:
     """Set tags."""
-    _find(call).update(call.params["Tags"])
+    _find_tags(call).update(call.params["Tags"])
     return {}
 
 
 @operation("kafka", "UntagResource")
 def untag_resource(call: Call) -> dict[str, Any]:
     """Remove tags."""
-    tags = _find(call)
+    tags = _find_tags(call)
     for key in call.params["TagKeys"]:
         tags.pop(key, None)
     return {}
@@ -27,10 +27,10 @@ def untag_resource(call: Call) -> dict[str, Any]:
 @operation("kafka", "ListTagsForResource")
 def list_tags_for_resource(call: Call) -> dict[str, Any]:
     """List the tags."""
-    return {"Tags": _find(call)}
+    return {"Tags": _find_tags(call)}
 
 
-def _find(call: Call) -> dict[str, str]:
+def _find_tags(call: Call) -> dict[str, str]:
     arn, kafka = call.params["ResourceArn"], own_state(call)
     resource = kafka.clusters.get(arn) or kafka.vpc_connections.get(arn)
     if resource is None:

@@ -58,7 +58,7 @@ def create_vpc_connection(call: Call) -> dict[str, Any]:
 @operation("kafka", "DescribeVpcConnection")
 def describe_vpc_connection(call: Call) -> dict[str, Any]:
     """Describe a connection."""
-    return _show(_find(call, call.params["Arn"]))
+    return _show(_find_connection(call, call.params["Arn"]))
 
 
 @operation("kafka", "ListVpcConnections")
@@ -71,7 +71,7 @@ def list_vpc_connections(call: Call) -> dict[str, Any]:
 @operation("kafka", "DeleteVpcConnection")
 def delete_vpc_connection(call: Call) -> dict[str, Any]:
     """Delete a connection."""
-    connection = _find(call, call.params["Arn"])
+    connection = _find_connection(call, call.params["Arn"])
     del own_state(call).vpc_connections[connection.arn]
     return {"VpcConnectionArn": connection.arn, "State": "DELETING"}
 
@@ -101,7 +101,7 @@ def reject_client_vpc_connection(call: Call) -> dict[str, Any]:
     return {}
 
 
-def _find(call: Call, arn: str) -> VpcConnection:
+def _find_connection(call: Call, arn: str) -> VpcConnection:
     connection = own_state(call).vpc_connections.get(arn)
     if connection is None:
         raise not_found(arn)

@@ -22,7 +22,7 @@ from localcloud.services.lakeformation.resources import (
 @operation("lakeformation", "CreateDataCellsFilter")
 def create_data_cells_filter(call: Call) -> dict[str, Any]:
     """Create a filter of a table."""
-    made, grants = _read(call), grants_of(call)
+    made, grants = _read_filter(call), grants_of(call)
     with grants.lock:
         if made.resource.names in grants.filters:
             name = made.resource.names[-1]
@@ -34,7 +34,7 @@ def create_data_cells_filter(call: Call) -> dict[str, Any]:
 @operation("lakeformation", "UpdateDataCellsFilter")
 def update_data_cells_filter(call: Call) -> dict[str, Any]:
     """Replace the columns and the rows of a filter."""
-    made, grants = _read(call), grants_of(call)
+    made, grants = _read_filter(call), grants_of(call)
     if made.resource.names not in grants.filters:
         raise _missing(made.resource.names)
     grants.filters[made.resource.names] = made
@@ -44,14 +44,14 @@ def update_data_cells_filter(call: Call) -> dict[str, Any]:
 @operation("lakeformation", "GetDataCellsFilter")
 def get_data_cells_filter(call: Call) -> dict[str, Any]:
     """Describe a filter."""
-    return {"DataCellsFilter": _find(call).described}
+    return {"DataCellsFilter": _find_filter(call).described}
 
 
 @operation("lakeformation", "DeleteDataCellsFilter")
 def delete_data_cells_filter(call: Call) -> dict[str, Any]:
     """Delete a filter and the grants on it."""
     _check_caller(call)
-    grants_of(call).forget(*_find(call).resource.names)
+    grants_of(call).forget(*_find_filter(call).resource.names)
     return {}
 
 
@@ -68,7 +68,7 @@ def list_data_cells_filter(call: Call) -> dict[str, Any]:
     }
 
 
-def _read(call: Call) -> CellFilter:
+def _read_filter(call: Call) -> CellFilter:
     check_params(call, INVALID)
     _check_caller(call)
     given = call.params["TableData"]
@@ -113,7 +113,7 @@ def _check_caller(call: Call) -> None:
         )
 
 
-def _find(call: Call) -> CellFilter:
+def _find_filter(call: Call) -> CellFilter:
     names = tuple(call.params[name] for name in ("DatabaseName", "TableName", "Name"))
     found = grants_of(call).filters.get(names)
     if found is None:

@@ -83,13 +83,13 @@ def _each(call: Call, change: Any) -> dict[str, Any]:
 
 
 def _grant(call: Call, entry: dict[str, Any]) -> None:
-    for grant in _read(call, entry):
+    for grant in _read_grants(call, entry):
         _check_grantor(call, grant)
         grants_of(call).grant(grant)
 
 
 def _revoke(call: Call, entry: dict[str, Any]) -> None:
-    read = _read(call, entry)
+    read = _read_grants(call, entry)
     for grant in read:
         _check_grantor(call, grant)
     if not sum(grants_of(call).revoke(grant) for grant in read):
@@ -100,7 +100,7 @@ def _revoke(call: Call, entry: dict[str, Any]) -> None:
         )
 
 
-def _read(call: Call, entry: dict[str, Any]) -> list[Grant]:
+def _read_grants(call: Call, entry: dict[str, Any]) -> list[Grant]:
     """Return the grants of an entry, after the kind of resource that each is on."""
     principal = entry["Principal"]["DataLakePrincipalIdentifier"]
     _check_principal(call, principal)

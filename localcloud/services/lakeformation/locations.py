@@ -18,7 +18,7 @@ _ONLY = ("ResourceArn", "RoleArn")
 @operation("lakeformation", "RegisterResource")
 def register_resource(call: Call) -> dict[str, Any]:
     """Register a location with a role of the account."""
-    made = _read(call)
+    made = _read_location(call)
     grants = grants_of(call)
     with grants.lock:
         if made.arn in grants.locations:
@@ -30,8 +30,8 @@ def register_resource(call: Call) -> dict[str, Any]:
 @operation("lakeformation", "UpdateResource")
 def update_resource(call: Call) -> dict[str, Any]:
     """Give a location another role."""
-    made = _read(call)
-    _find(call)
+    made = _read_location(call)
+    _find_location(call)
     grants_of(call).locations[made.arn] = made
     return {}
 
@@ -39,14 +39,14 @@ def update_resource(call: Call) -> dict[str, Any]:
 @operation("lakeformation", "DeregisterResource")
 def deregister_resource(call: Call) -> dict[str, Any]:
     """Deregister a location."""
-    del grants_of(call).locations[_find(call).arn]
+    del grants_of(call).locations[_find_location(call).arn]
     return {}
 
 
 @operation("lakeformation", "DescribeResource")
 def describe_resource(call: Call) -> dict[str, Any]:
     """Describe a location."""
-    return {"ResourceInfo": _show(_find(call))}
+    return {"ResourceInfo": _show(_find_location(call))}
 
 
 @operation("lakeformation", "ListResources")
@@ -55,7 +55,7 @@ def list_resources(call: Call) -> dict[str, Any]:
     return {"ResourceInfoList": [_show(each) for each in list(grants_of(call).locations.values())]}
 
 
-def _read(call: Call) -> Location:
+def _read_location(call: Call) -> Location:
     check_params(call, INVALID)
     params = call.params
     others = sorted(name for name, value in params.items() if value and name not in _ONLY)
@@ -70,7 +70,7 @@ def _read(call: Call) -> Location:
     return Location(params["ResourceArn"], params["RoleArn"])
 
 
-def _find(call: Call) -> Location:
+def _find_location(call: Call) -> Location:
     found = grants_of(call).locations.get(call.params["ResourceArn"])
     if found is None:
         raise AwsError(MISSING, "Entity not found")

@@ -111,9 +111,13 @@ def _read_cron(found: re.Match[str], zone: ZoneInfo) -> Cron:
     minutes, hours, days, months, weekdays, years = found.groups()
     if (days == "?") == (weekdays == "?"):
         raise ValueError("one of day of month and day of week is ?, the other is not")
-    times = [time(hour, minute) for hour in _read(hours, 0, 23) for minute in _read(minutes, 0, 59)]
-    in_months = frozenset(_read(months, 1, 12, _MONTHS))
-    in_years = frozenset(_read(years, 1970, 2199))
+    times = [
+        time(hour, minute)
+        for hour in _read_field(hours, 0, 23)
+        for minute in _read_field(minutes, 0, 59)
+    ]
+    in_months = frozenset(_read_field(months, 1, 12, _MONTHS))
+    in_years = frozenset(_read_field(years, 1970, 2199))
     on_day = _read_days(days) if weekdays == "?" else _read_weekdays(weekdays)
     return Cron(
         tuple(times),
@@ -122,7 +126,7 @@ def _read_cron(found: re.Match[str], zone: ZoneInfo) -> Cron:
     )
 
 
-def _read(field: str, low: int, high: int, names: dict[str, int] | None = None) -> list[int]:
+def _read_field(field: str, low: int, high: int, names: dict[str, int] | None = None) -> list[int]:
     """Return the numbers of a field such as 1,5-8,*/10 or MON-FRI."""
 
     def number(text: str) -> int:
@@ -151,9 +155,9 @@ def _read_days(field: str) -> _DayRule:
     if field == "L":
         return lambda day: day.day == _last(day)
     if field.endswith("W"):
-        (wanted,) = _read(field[:-1], 1, 31)
+        (wanted,) = _read_field(field[:-1], 1, 31)
         return lambda day: wanted <= _last(day) and day == _nearest_weekday(day.replace(day=wanted))
-    days = frozenset(_read(field, 1, 31))
+    days = frozenset(_read_field(field, 1, 31))
     return lambda day: day.day in days
 
 
@@ -165,13 +169,13 @@ def _read_weekdays(field: str) -> _DayRule:
     if field == "L":
         return lambda day: _weekday(day) == _WEEKDAYS["SAT"]
     if field.endswith("L"):
-        (wanted,) = _read(field[:-1], 1, 7, _WEEKDAYS)
+        (wanted,) = _read_field(field[:-1], 1, 7, _WEEKDAYS)
         return lambda day: _weekday(day) == wanted and day.day + 7 > _last(day)
     if "#" in field:
         name, _, count = field.partition("#")
-        (wanted,), (nth,) = _read(name, 1, 7, _WEEKDAYS), _read(count, 1, 5)
+        (wanted,), (nth,) = _read_field(name, 1, 7, _WEEKDAYS), _read_field(count, 1, 5)
         return lambda day: _weekday(day) == wanted and (day.day + 6) // 7 == nth
-    weekdays = frozenset(_read(field, 1, 7, _WEEKDAYS))
+    weekdays = frozenset(_read_field(field, 1, 7, _WEEKDAYS))
     return lambda day: _weekday(day) in weekdays
 
 

@@ -30,13 +30,13 @@ def create_schedule_group(call: Call) -> dict[str, Any]:
 @operation("scheduler", "GetScheduleGroup")
 def get_schedule_group(call: Call) -> dict[str, Any]:
     """Describe a group."""
-    return _find(call).describe()
+    return _find_group(call).describe()
 
 
 @operation("scheduler", "DeleteScheduleGroup")
 def delete_schedule_group(call: Call) -> dict[str, Any]:
     """Delete a group with its schedules, at once."""
-    group, schedules = _find(call), schedules_of(call)
+    group, schedules = _find_group(call), schedules_of(call)
     if group.name == DEFAULT_GROUP:
         raise AwsError(INVALID, "The default schedule group cannot be deleted.")
     with schedules.lock:
@@ -86,7 +86,7 @@ def _tags(call: Call) -> dict[str, str]:
     return _group(call, name).tags
 
 
-def _find(call: Call) -> Group:
+def _find_group(call: Call) -> Group:
     check_params(call, INVALID)
     return _group(call, call.params["Name"])
 

@@ -62,7 +62,7 @@ def create_schedule(call: Call) -> dict[str, Any]:
 @operation("scheduler", "UpdateSchedule")
 def update_schedule(call: Call) -> dict[str, Any]:
     """Replace the settings of a schedule: what is left out has its default again."""
-    known = _find(call)
+    known = _find_schedule(call)
     made = known.changed_to(*read_request(call))
     schedules_of(call).by_key[made.key] = made
     call.cloud.state(Runner).plan(call.cloud, made)
@@ -72,13 +72,13 @@ def update_schedule(call: Call) -> dict[str, Any]:
 @operation("scheduler", "GetSchedule")
 def get_schedule(call: Call) -> dict[str, Any]:
     """Describe a schedule."""
-    return _find(call).describe()
+    return _find_schedule(call).describe()
 
 
 @operation("scheduler", "DeleteSchedule")
 def delete_schedule(call: Call) -> dict[str, Any]:
     """Delete a schedule."""
-    found = _find(call)
+    found = _find_schedule(call)
     schedules_of(call).by_key.pop(found.key, None)
     call.cloud.state(Runner).forget(found)
     return {}
@@ -105,7 +105,7 @@ def _selected(call: Call) -> Iterator[Schedule]:
             yield each
 
 
-def _find(call: Call) -> Schedule:
+def _find_schedule(call: Call) -> Schedule:
     check_params(call, INVALID)
     group, name = call.params.get("GroupName", DEFAULT_GROUP), call.params["Name"]
     if group not in schedules_of(call).list_groups(place_of(call)):

@@ -276,7 +276,7 @@ def test_a_crawl_that_is_stopped_is_cancelled(crawling, monkeypatch):
 
     crawling.put("a.parquet", a=[1])
     crawling.create()
-    read = files._read
+    read = files._read_file
 
     def stop_and_read(*arguments):
         crawling.glue.stop_crawler(Name=crawling.name)
@@ -286,7 +286,7 @@ def test_a_crawl_that_is_stopped_is_cancelled(crawling, monkeypatch):
             crawling.glue.stop_crawler(Name=crawling.name)
         return read(*arguments)
 
-    monkeypatch.setattr(files, "_read", stop_and_read)
+    monkeypatch.setattr(files, "_read_file", stop_and_read)
 
     assert crawling.run()["Status"] == "CANCELLED"
     with pytest.raises(crawling.glue.exceptions.EntityNotFoundException):

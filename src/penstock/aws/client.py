@@ -117,7 +117,7 @@ class AwsClient:
         self._signed_skew = self._skew
         now = datetime.now(UTC) + self._signed_skew
         target = f"{self._target}.{operation}"
-        held = [self._take() for _ in bodies]
+        held = [self._acquire() for _ in bodies]
         try:
             unsent: OSError | HTTPException | None = None
             sent: list[KeptConnection] = []
@@ -138,13 +138,13 @@ class AwsClient:
         finally:
             self._idle += held
 
-    def _take(self) -> KeptConnection:
+    def _acquire(self) -> KeptConnection:
         try:
             return self._idle.pop()
         except IndexError:
             return KeptConnection(self.endpoint, self.timeouts, self._ca_file)
 
-    def follow_clock(self, answer: Answer) -> bool:
+    def correct_clock(self, answer: Answer) -> bool:
         """Use the service's clock for signatures from now on; return False if ours was right."""
         try:
             skew = parsedate_to_datetime(answer.headers["date"]) - datetime.now(UTC)

@@ -57,7 +57,7 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("rows", 0)
         for number, row in enumerate(list_dead_letters(flags.table, selection), 1):
             if flags.output == "json":
-                say_json(_describe(row))
+                say_json(_make_json(row))
             else:
                 when = show_moment(row.first_seen_ms)
                 say(_COLUMNS.format(row.id, when, row.attempts, row.reason, row.detail))
@@ -68,7 +68,7 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
 def _run_show(flags: argparse.Namespace) -> int:
     """Print a dead letter; return 1 if the bytes of its record are lost."""
     row = read_dead_letter(flags.table, flags.bucket, flags.id)
-    described = _describe(row) | {
+    described = _make_json(row) | {
         "key": describe_bytes(row.key),
         "headers": describe_headers(row.headers),
         "value": describe_bytes(row.value),
@@ -95,7 +95,7 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     return 0
 
 
-def _describe(row: DeadLetter) -> dict[str, Any]:
+def _make_json(row: DeadLetter) -> dict[str, Any]:
     """Return a row as JSON, without the bytes of its record."""
     due = row.next_attempt_s
     return {

@@ -70,7 +70,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("records", 0, flags.count)
         for number, record in enumerate(islice(records, flags.count), 1):
             if flags.output == "json":
-                say_json(_describe(record))
+                say_json(_make_json(record))
             else:
                 say(_show(record))
                 sys.stdout.flush()
@@ -101,7 +101,7 @@ def _show(found: ReadRecord) -> str:
     return "  ".join(words)
 
 
-def _describe(found: ReadRecord) -> dict[str, Any]:
+def _make_json(found: ReadRecord) -> dict[str, Any]:
     """Return a record as one JSON object; bytes are text, or base64 if they are not UTF-8."""
     record, version, failure = found.record, found.version, found.failure
     return {

@@ -54,7 +54,7 @@ class Progress:
             self._unit, self._began, self._due = unit, now, now
         if now >= self._due or (total and done == total):
             self._due = now + _DRAW_SECONDS
-            text = printable(_describe(unit, done, total, now - self._began))
+            text = printable(_describe_progress(unit, done, total, now - self._began))
             width = shutil.get_terminal_size().columns - 1  # a longer line could not be erased
             print(f"{_ERASE_LINE}{text[:width]}", end="", file=sys.stderr, flush=True)
 
@@ -65,7 +65,7 @@ class Progress:
             self._due = 0.0
 
 
-def _describe(unit: str, done: int | None, total: int | None, seconds: float) -> str:
+def _describe_progress(unit: str, done: int | None, total: int | None, seconds: float) -> str:
     time_taken = f"{seconds:.0f} s"
     if done is None:
         return f"{unit}, {time_taken}"

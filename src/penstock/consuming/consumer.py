@@ -77,7 +77,7 @@ class Consumer:
         """
         self._schemas.begin()
         batch = _Batch()
-        written = self._writer.write(self._read(records, batch))
+        written = self._writer.write(self._read_records(records, batch))
         return Consumed(
             written.rows + written.deletions,
             written.failed,
@@ -85,7 +85,7 @@ class Consumer:
             tuple(source for source, _ in batch.held.values()),
         )
 
-    def _read(self, records: Iterable[Record], batch: _Batch) -> Iterator[Outcome]:
+    def _read_records(self, records: Iterable[Record], batch: _Batch) -> Iterator[Outcome]:
         """Yield the outcomes of the records that are not held.
 
         Raises:

@@ -37,7 +37,7 @@ def read_records(event: Any) -> list[Record]:
     """
     try:
         partitions = event["records"].values()
-        return [_read(entry) for partition in partitions for entry in partition]
+        return [_read_entry(entry) for partition in partitions for entry in partition]
     except _ODD as error:
         raise EventTextError(
             f"found an event that cannot be read ({type(error).__name__}), expected one of a Kafka "
@@ -60,7 +60,7 @@ def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:
     }
 
 
-def _read(entry: Mapping[str, Any]) -> Record:
+def _read_entry(entry: Mapping[str, Any]) -> Record:
     source = Source(entry["topic"], entry["partition"], entry["offset"])
     if (type(source.topic), type(source.partition), type(source.offset)) != (str, int, int):
         raise TypeError(source)

@@ -87,7 +87,7 @@ def _apply(
     deadline = time.monotonic() + timeout_seconds
     every = set().union(*wanted.values())
     with closing(open_admin(settings)) as admin:
-        found = _read(admin, wanted)
+        found = _read_acls(admin, wanted)
         missing, surplus = _in_order(every - found), _in_order(found - every)
         # Create before delete: a reader that changes is never without access.
         for acl in missing:
@@ -95,7 +95,7 @@ def _apply(
         for acl in surplus:
             _delete(admin, acl)
         # The controller answers before all brokers have the change.
-        while (found := _read(admin, wanted)) != every:
+        while (found := _read_acls(admin, wanted)) != every:
             if time.monotonic() > deadline:
                 left = ", ".join(_tell(acl) for acl in _in_order(found ^ every))
                 raise BrokerUnavailableError(
@@ -120,7 +120,7 @@ def _wanted(reader: Reader) -> set[ACL]:
     }
 
 
-def _read(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
+def _read_acls(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
     anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
     found: set[ACL] = set()
     for principal in principals:

@@ -60,13 +60,13 @@ class Consumer(AbstractContextManager["Consumer"]):
             found = self._client.beginning_offsets(there, _LOOK_MS) if there else {}
         return {(place.topic, place.partition): offset for place, offset in found.items()}
 
-    def find_partitions(self, takes: Callable[[str], bool]) -> dict[str, set[int]]:
-        """Return the partitions of the topics that exist, that we may see, and that `takes`."""
+    def find_partitions(self, matches: Callable[[str], bool]) -> dict[str, set[int]]:
+        """Return the partitions of the topics that exist, that we may see, and that `matches`."""
         with translated_kafka_errors(self._where):
             return {
                 topic: set(self._client.partitions_for_topic(topic) or ())
                 for topic in self._client.topics()
-                if takes(topic)
+                if matches(topic)
             }
 
     def commit(self) -> None:

@@ -91,7 +91,7 @@ def _look_up(client: KafkaConsumer, place: TopicPartition, runs: Sequence[range]
         if looked > _MOST_OFFSETS:
             rest += [kept] if kept else []
             continue
-        values = {each.offset: each.value for each in _read(client, place, kept)}
+        values = {each.offset: each.value for each in _read_run(client, place, kept)}
         empty = [offset for offset, value in values.items() if value is None]
         tombstones += len(empty)
         no_records += len(kept) - len(values)
@@ -99,7 +99,7 @@ def _look_up(client: KafkaConsumer, place: TopicPartition, runs: Sequence[range]
     return FoundOffsets(tombstones, no_records, (*rest, *runs[_MOST_RUNS:]))
 
 
-def _read(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:
+def _read_run(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:
     """Yield the records of a run of offsets."""
     client.seek(place, run.start)
     end = min(run.stop, client.end_offsets([place], _LOOK_MS)[place])

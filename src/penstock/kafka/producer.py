@@ -187,7 +187,7 @@ class Producer(AbstractContextManager["Producer"]):
                 # Each record would wait again for brokers that do not name the topic's leaders.
                 if silent is not None:
                     raise silent
-                taken = client.send(
+                sent = client.send(
                     message.topic,
                     message.value,
                     message.key,
@@ -196,8 +196,8 @@ class Producer(AbstractContextManager["Producer"]):
                 )
             except KafkaError as error:
                 silent = error if isinstance(error, KafkaTimeoutError) else silent
-                taken = self._explain(message, error)
-            pending.append(taken)
+                sent = self._explain(message, error)
+            pending.append(sent)
         return pending
 
     def _await(self, message: Message, future: Any, seconds: float) -> Delivery | BrokerError:

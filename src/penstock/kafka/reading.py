@@ -48,7 +48,7 @@ def read_topic(
             ends = client.end_offsets(places, _LOOK_MS)
             for place, offset in _find_offsets(client, places, start, ends).items():
                 client.seek(place, offset)
-            yield from _read(client, ends, follow)
+            yield from _read_records(client, ends, follow)
         finally:
             client.close()
 
@@ -89,7 +89,9 @@ def _find_offsets(
     return dict.fromkeys(places, start)
 
 
-def _read(client: KafkaConsumer, ends: dict[TopicPartition, int], follow: bool) -> Iterator[Any]:
+def _read_records(
+    client: KafkaConsumer, ends: dict[TopicPartition, int], follow: bool
+) -> Iterator[Any]:
     positions = {place: client.position(place) for place in ends}
     left = {place for place, end in ends.items() if positions[place] < end}
     deadline = time.monotonic() + _STALL_SECONDS

@@ -127,7 +127,7 @@ def apply_topics(
     asked = list(topics)
     done: list[str] = []
     with closing(open_admin(settings)) as admin:
-        found = _describe(admin, [topic.name for topic in asked])
+        found = _describe_topics(admin, [topic.name for topic in asked])
         for topic in asked:
             if topic.name in found:
                 _check(topic, found[topic.name])
@@ -221,7 +221,7 @@ def _grow(admin: KafkaAdminClient, topic: Topic, timeout_seconds: float) -> None
     result = answer.results[0]
     _raise_unless_done(for_code(result.error_code), result.error_message, what)
     deadline = time.monotonic() + timeout_seconds
-    while _describe(admin, [topic.name])[topic.name].partitions < topic.partitions:
+    while _describe_topics(admin, [topic.name])[topic.name].partitions < topic.partitions:
         if time.monotonic() > deadline:
             raise BrokerUnavailableError(
                 f"topic {topic.name!r} had no {topic.partitions} partitions within "
@@ -243,7 +243,7 @@ def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> Non
         raise kind(f"{what}: {answer}")
 
 
-def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
+def _describe_topics(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
     """Return the topics that exist, by name."""
     with translated_kafka_errors(f"the topics {', '.join(names)} cannot be read"):
         existing = {}

@@ -40,12 +40,14 @@ def read_event_lines(path: str, is_stopped: Callable[[], bool]) -> Iterator[list
     try:
         for chunk in _read_chunks(path, is_stopped):
             *lines, rest = (rest + chunk).split(b"\n")
-            yield [each for each in map(_read, range(number, number + len(lines)), lines) if each]
+            yield [
+                each for each in map(_read_line, range(number, number + len(lines)), lines) if each
+            ]
             number += len(lines)
             rest = rest[: _MAX_LINE + 1]
     except OSError as error:
         raise OperationError(f"{path} cannot be read: {error.strerror}") from error
-    if last := _read(number, rest):
+    if last := _read_line(number, rest):
         yield [last]
 
 
@@ -60,7 +62,7 @@ def _read_chunks(path: str, is_stopped: Callable[[], bool]) -> Iterator[bytes]:
                 yield chunk
 
 
-def _read(number: int, line: bytes) -> SourceEvent | None:
+def _read_line(number: int, line: bytes) -> SourceEvent | None:
     """Return the event of a line, or None if the line is blank."""
     if number == 1:
         line = line.removeprefix(codecs.BOM_UTF8)

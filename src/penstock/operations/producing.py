@@ -18,7 +18,7 @@ from penstock.producing import (
     ProducerSettings,
     Refusal,
     Stamper,
-    judge,
+    make_refusal,
 )
 from penstock.records import RowShape
 from penstock.registry import CachedRegistry, load_registry
@@ -206,7 +206,7 @@ def _produce(
 ) -> Sequence[ProducedEvent]:
     readable = [stamper.stamp(each.event, is_parsed=True) for each in batch if each.problem is None]
     written = iter(producer.produce(readable, _BATCH_SECONDS) if readable else [])
-    outcomes = [judge(each.problem) if each.problem else next(written) for each in batch]
+    outcomes = [make_refusal(each.problem) if each.problem else next(written) for each in batch]
     return [
         ProducedEvent(each.number, refusal=outcome)
         if isinstance(outcome, Refusal)

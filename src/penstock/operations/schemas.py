@@ -133,7 +133,7 @@ def check_candidate(
     stored = read_versions(url, name, report)
     report("the usable versions are read", None, None)
     usable = load_registry(url).versions(name)
-    number = _find(candidate, stored)
+    number = _find_number(candidate, stored)
     problems: tuple[str, ...] = ()
     if number is None:
         problems = (*_check_mode(candidate, stored), *_check_merge(candidate, usable))
@@ -174,7 +174,7 @@ def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:
     )
 
 
-def _find(candidate: Schema, stored: SchemaBackup) -> int | None:
+def _find_number(candidate: Schema, stored: SchemaBackup) -> int | None:
     """Return the number of the version with this definition; a registry has each once."""
     text = canonical_form(candidate)
     for version in stored.versions:

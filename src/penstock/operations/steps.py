@@ -98,14 +98,16 @@ def _read_log(emr: Any, step: JobStep, pause: Callable[[float], None]) -> str:
     start = f"{place.path.strip('/')}/{step.cluster_id}/steps/{step.id}".lstrip("/")
     s3 = build_client("s3", region=step.region)
     for _ in range(_LOG_POLLS):
-        found = [_read(s3, place.netloc, f"{start}/{name}.gz") for name in ("stderr", "stdout")]
+        found = [
+            _read_tail(s3, place.netloc, f"{start}/{name}.gz") for name in ("stderr", "stdout")
+        ]
         if any(found):
             return "\n".join(filter(None, found))
         pause(_POLL_SECONDS)
     return f"its log is not in s3://{place.netloc}/{start}/ yet"
 
 
-def _read(s3: Any, bucket: str, key: str) -> str:
+def _read_tail(s3: Any, bucket: str, key: str) -> str:
     """Return the last lines of a log, nothing if it is missing."""
     try:
         body = s3.get_object(Bucket=bucket, Key=key)["Body"].read()

@@ -22,9 +22,9 @@ def read_stored_settings(environ: Mapping[str, str], *variables: str) -> dict[st
             (retriable).
     """
     urls = {name: environ[name] for name in variables if environ.get(name, "").startswith(_S3)}
-    return {**environ, **{name: _read(url) for name, url in urls.items()}}
+    return {**environ, **{name: _read_file(url) for name, url in urls.items()}}
 
 
-def _read(url: str) -> str:
+def _read_file(url: str) -> str:
     bucket = url.removeprefix(_S3).partition("/")[0]
     return ObjectStore(bucket).get(url).decode()

@@ -85,10 +85,10 @@ def read_records(
         headers = tuple(found.headers or ())
         record = Record(source, found.key, found.value, headers, found.timestamp)
         schemas.begin()
-        yield _read(record, settings.key_format, reader, registries)
+        yield _decode_record(record, settings.key_format, reader, registries)
 
 
-def _read(
+def _decode_record(
     record: Record, key_format: KeyFormat | None, reader: RecordReader, registries: Registries
 ) -> ReadRecord:
     def find(key: SchemaKey) -> Callable[[bytes], Any]:

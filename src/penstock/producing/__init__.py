@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.producing.intake import Intake, Invocation, Taken, build_intake
+from penstock.producing.intake import Intake, IntakeResult, Invocation, build_intake
 from penstock.producing.producer import EventProducer, Outcome, Produced
-from penstock.producing.refusals import Refusal, judge
+from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.rejected import RejectedEvent, RejectedEvents, write_events
 from penstock.producing.requests import Form, Request
 from penstock.producing.settings import IntakeSettings, ProducerSettings
@@ -14,6 +14,7 @@ __all__ = [
     "EventProducer",
     "Form",
     "Intake",
+    "IntakeResult",
     "IntakeSettings",
     "Invocation",
     "Outcome",
@@ -25,8 +26,7 @@ __all__ = [
     "Request",
     "StampedEvent",
     "Stamper",
-    "Taken",
     "build_intake",
-    "judge",
+    "make_refusal",
     "write_events",
 ]

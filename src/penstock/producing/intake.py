@@ -12,7 +12,7 @@ from typing import Any
 from penstock.errors import EventLimitError, NotWrittenError, SinkError, UndeliveredEventError
 from penstock.producing._deadline import run_within
 from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
-from penstock.producing.refusals import Refusal, judge
+from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import Form, Request, read_request
 from penstock.producing.settings import IntakeSettings
@@ -45,7 +45,7 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class IntakeResult:
     """The outcomes of the events of one invocation, in their order.
 
     `kept` has the bucket's keys of rejected events by number; `unkept` says why some are missing.
@@ -130,7 +130,7 @@ class Intake:
     stamper: Stamper
     clock: Callable[[], float] = field(default=time.monotonic)
 
-    def take(self, given: Any, invocation: Invocation) -> Taken:
+    def accept(self, given: Any, invocation: Invocation) -> IntakeResult:
         """Write the events to Kafka, keep those that are not written, and return all outcomes."""
         began = self.clock()
         left = invocation.seconds_left()
@@ -143,13 +143,13 @@ class Intake:
         readable = [each for i, each in enumerate(events) if i not in request.problems]
         written = iter(self.producer.produce(readable, min(left - keeping, _MOST_SECONDS)))
         outcomes = [
-            judge(request.problems[i]) if i in request.problems else next(written)
+            make_refusal(request.problems[i]) if i in request.problems else next(written)
             for i in range(len(events))
         ]
         seconds = keeping * (1 - _ANSWERING_SHARE)
         kept, unkept = self._keep(events, outcomes, invocation, seconds, request.is_whole)
         count = self.producer.version_count
-        return Taken(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
+        return IntakeResult(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
 
     def _keep(
         self,

@@ -29,7 +29,7 @@ from penstock.framing import SchemaKey, encode_frame
 from penstock.kafka import Delivery, Message, Producer, ensure_topic, name_nearest_topic
 from penstock.producing._deadline import run_within
 from penstock.producing._fitting import fit_event
-from penstock.producing.refusals import Refusal, judge
+from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent
 from penstock.records import base_fields, check_key, list_key_fields, write_key
@@ -161,11 +161,13 @@ class EventProducer:
         when the time is over counts as not written; it may or may not be written.
         """
         deadline = time.monotonic() + seconds
-        late = judge(RegistryUnavailableError(f"its schema is not registered after {seconds:g} s"))
+        late = make_refusal(
+            RegistryUnavailableError(f"its schema is not registered after {seconds:g} s")
+        )
         batch = _Batch(events, deadline, [late] * len(events))
         run_within(seconds * _REGISTERING_SHARE, partial(self._prepare_all, batch))
         ready = list(batch.prepared)  # a thread that ran out of time may still append to it
-        late = judge(
+        late = make_refusal(
             DeliveryError(f"not acknowledged within {seconds:g} s, it may or may not be written")
         )
         for each in ready:
@@ -183,10 +185,10 @@ class EventProducer:
             try:
                 batch.prepared.append(self._prepare(index, event, batch))
             except PenstockError as error:
-                batch.outcomes[index] = judge(error, self._diff(event.event, error))
+                batch.outcomes[index] = make_refusal(error, self._diff(event.event, error))
 
     def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
-        event = stamped.event if stamped.is_parsed else parse_event(_write(stamped.event))
+        event = stamped.event if stamped.is_parsed else parse_event(_write_json(stamped.event))
         registration, record = self._register(event, stamped.base, batch)
         version = registration.version
         payload = _compile(version)(record)
@@ -245,7 +247,7 @@ class EventProducer:
                 if batch.is_list_fresh:
                     return self._register_new(chosen, batch), record
             except PenstockError as error:
-                if not judge(error).is_final:
+                if not make_refusal(error).is_final:
                     raise
                 if batch.is_list_fresh and self._read_versions() is versions:
                     raise
@@ -335,7 +337,7 @@ class EventProducer:
             if isinstance(delivery, Delivery):
                 outcomes[each.index] = Produced(delivery, each.registration, each.warning)
             else:
-                outcomes[each.index] = judge(delivery)
+                outcomes[each.index] = make_refusal(delivery)
 
     def _send(self, messages: list[Message], deadline: float) -> Sequence[Delivery | PenstockError]:
         """Send records; if the topic does not exist and may be created, create and send again."""
@@ -364,7 +366,7 @@ def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
     return {field.get("jsonName", field["name"]): record[field["name"]] for field in fields}
 
 
-def _write(event: Any) -> str:
+def _write_json(event: Any) -> str:
     try:
         return write_value(event, allow_nan=True)
     except RecursionError as error:

@@ -88,7 +88,7 @@ class Refusal:
         return UndeliveredEventError(message)
 
 
-def judge(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
+def make_refusal(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
     """Return the refusal for an error, with the rule that the event broke, if it broke one."""
     if isinstance(error, IncompatibleSchemaError):
         lines = error.diff.splitlines()

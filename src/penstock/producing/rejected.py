@@ -105,7 +105,7 @@ class RejectedEvent:
         try:
             return write_value(document).encode()
         except (ValueError, RecursionError):  # NaN or infinity, or nested too deeply
-            return json.dumps(document | {"event": _describe(self.event)}).encode()
+            return json.dumps(document | {"event": _shorten_event(self.event)}).encode()
 
     @classmethod
     def read(cls, content: bytes) -> RejectedEvent:
@@ -150,7 +150,7 @@ def _write_event(event: Any) -> str:
     return write_value(event)
 
 
-def _describe(event: Any) -> str:
+def _shorten_event(event: Any) -> str:
     try:
         return repr(event)
     except RecursionError:

@@ -22,14 +22,14 @@ _MOST_MISSES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Agreed:
-    """The verdicts on the versions with these numbers, and the merge of the usable ones."""
+    """Which versions of these numbers are usable, and their merge."""
 
     numbers: tuple[int, ...] = ()
     usable: tuple[SchemaVersion, ...] = ()
     merged: tuple[Schema, ...] = ()  # one schema, or none
 
-    def judge(self, version: SchemaVersion) -> _Agreed:
-        """Return the verdicts with one more version, whose number is higher than all of these."""
+    def with_version(self, version: SchemaVersion) -> _Agreed:
+        """Return this with one more version, whose number is higher than all of these."""
         numbers = (*self.numbers, version.number)
         try:
             merged = merge_schemas([*self.merged, version.schema])
@@ -116,6 +116,6 @@ class History:
             agreed = _Agreed()  # a version below the last one was deleted, or became visible
         for number in numbers[len(agreed.numbers) :]:
             version = known[number]
-            agreed = agreed if version is None else agreed.judge(version)
+            agreed = agreed if version is None else agreed.with_version(version)
         self._agreed = agreed
         return agreed

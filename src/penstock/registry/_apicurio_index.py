@@ -65,14 +65,14 @@ class GroupIndex:
             RegistryUnavailableError: the time is up; the next look-up continues.
         """
         has_left = True
-        while has_left and self._take_turn(number, deadline):
+        while has_left and self._wait_for_turn(number, deadline):
             try:
                 has_left = self._step(number)
             finally:
                 self._end_turn()
         return self._found.get(number)
 
-    def _take_turn(self, number: int, deadline: float) -> bool:
+    def _wait_for_turn(self, number: int, deadline: float) -> bool:
         """Wait until no other thread is at its turn; return False once the id is known."""
         with self._turns:
             self._turns.wait_for(

@@ -70,7 +70,7 @@ class VersionReader(ABC):
         return self._kind
 
     @abstractmethod
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         """Read a version by id."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class VersionReader(ABC):
         """Read a version by its schema, as REGISTRY/NAME, and its number."""
 
     @abstractmethod
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         """List the numbers of a schema's versions, whatever their status."""
 
     def get(self, key: SchemaKey) -> SchemaVersion:
@@ -110,7 +110,7 @@ class VersionReader(ABC):
 
     def _list_usable(self, name: str) -> tuple[SchemaVersion, ...]:
         try:
-            numbers = self._list(name)
+            numbers = self._list_versions(name)
         except SchemaNotFoundError:
             numbers = ()
         return self._history(f"{self._registry}/{name}").refresh(numbers)
@@ -118,7 +118,7 @@ class VersionReader(ABC):
     def _read_final(self, version_id: str) -> StoredVersion:
         """Return a version, after waiting while it is PENDING."""
         for _ in self._pending:
-            stored = self._read(version_id)
+            stored = self._read_version(version_id)
             if stored.id != version_id:
                 raise RegistryAnswerError(
                     f"the registry answered with schema version {stored.id}, "
@@ -168,7 +168,7 @@ class VersionedRegistry(VersionReader):
         self._strict: set[tuple[str, ComparedWith]] = set()  # readings that refused a version
 
     @abstractmethod
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         """Return the id of the version with this definition, whatever its status, or None."""
 
     @abstractmethod
@@ -199,7 +199,7 @@ class VersionedRegistry(VersionReader):
                 "expected 1 to 255 letters, digits or - _ $ # ."
             )
         definition = write_definition(schema)
-        found = self._find(name, definition)
+        found = self._find_version(name, definition)
         if found is None:
             self._check_new(name, schema)
         stored = self._await_stored(name, found or self._store(name, definition))
@@ -222,7 +222,7 @@ class VersionedRegistry(VersionReader):
         return Registration(version, found is None, below[-1] if below else None)
 
     def _read_stored(self, name: str, version_id: str) -> StoredVersion:
-        """Return the version of a schema that `_find`, `_add` or `_create` returned the id of."""
+        """Return the version of a schema whose id a call has returned."""
         return self._read_final(version_id)
 
     def _await_stored(self, name: str, version_id: str) -> StoredVersion:

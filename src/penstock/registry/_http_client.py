@@ -44,7 +44,7 @@ from penstock.registry._http_limits import (
 from penstock.registry.http_settings import HttpRegistrySettings
 
 # A registry is shared, so clients that are throttled together need jitter.
-_ATTEMPTS: Final = Attempts(0.1, 3, 20, spread=True)
+_ATTEMPTS: Final = Attempts(0.1, 3, 20, jitter=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 _POOL_SIZE = 8
 _MAX_CONTENT = 16 * 2**20

@@ -43,7 +43,7 @@ class ApicurioRegistry(HttpRegistry):
         self._index = GroupIndex(self._allowed_names, self._metas, self._http.clock)
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
 
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         try:
             found = self._http.call("POST", f"{self._artifact(name)}/meta", definition)
         except SchemaNotFoundError:
@@ -51,7 +51,7 @@ class ApicurioRegistry(HttpRegistry):
         return self._read_id(found)
 
     def _add(self, name: str, definition: str) -> str:
-        self._list(name)  # the registry would create the artifact
+        self._list_versions(name)  # the registry would create the artifact
         return self._read_id(self._post(name, definition))
 
     def _create(self, name: str, definition: str) -> str | None:
@@ -88,7 +88,7 @@ class ApicurioRegistry(HttpRegistry):
             },
         )
 
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         number = self._number_of(version_id)
         try:
             definition = self._read_definition(number)
@@ -126,7 +126,7 @@ class ApicurioRegistry(HttpRegistry):
         with reading_answer():
             return replace(stored, definition=self._read_definition(int(meta["globalId"])))
 
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         with self._http.limited():
             return [self._parse(name, meta).number for meta in self._metas(name)]
 

@@ -27,7 +27,7 @@ class ApicurioAdmin(ApicurioRegistry):
     def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
         """Read a schema with all its versions; disabled ones have no definition."""
         subject = f"{self._kind}/{name}"
-        numbers = sorted(self._list(name))
+        numbers = sorted(self._list_versions(name))
         versions: list[StoredVersion] = []
         for number in numbers:
             report(f"versions of {name}", len(versions), len(numbers))

@@ -26,10 +26,10 @@ def load_backup(where: str) -> RegistryBackup:
         SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer, or
             there is no such object (retriable).
     """
-    return read_backup(_read(where), where)
+    return read_backup(_read_text(where), where)
 
 
-def _read(where: str) -> str:
+def _read_text(where: str) -> str:
     try:
         if not where.startswith(_S3):
             return Path(where).read_text(encoding="utf-8")

@@ -167,7 +167,7 @@ class CachedRegistry:
         """
         listing = self._listings.get(name)
         if listing is None or listing.fresh_until <= self._clock():
-            listing = self._ask(("versions", name), lambda: self._list(name))[0]
+            listing = self._ask(("versions", name), lambda: self._list_versions(name))[0]
         return listing.versions
 
     def refresh(self, name: str) -> None:
@@ -243,7 +243,7 @@ class CachedRegistry:
                 return
         self._versions.put(version.key, version)
 
-    def _list(self, name: str) -> _Listing:
+    def _list_versions(self, name: str) -> _Listing:
         listing = self._listings.get(name)
         if listing is not None and self._clock() < listing.fresh_until:
             return listing

@@ -34,7 +34,7 @@ class ConfluentRegistry(HttpRegistry):
     _kind = FrameKind.CONFLUENT
     _id_field = "id"
 
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         try:
             answer = self._http.call("POST", self._subject(name), _body(definition))
         except SchemaNotFoundError:
@@ -42,7 +42,7 @@ class ConfluentRegistry(HttpRegistry):
         return self._read_id(answer)
 
     def _add(self, name: str, definition: str) -> str:
-        self._list(name)  # the registry would create the subject
+        self._list_versions(name)  # the registry would create the subject
         return self._post(name, definition)
 
     def _create(self, name: str, definition: str) -> str | None:
@@ -58,7 +58,7 @@ class ConfluentRegistry(HttpRegistry):
         path = f"{self._subject(name)}/versions"
         return self._read_id(self._http.call("POST", path, _body(definition, data_format)))
 
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         stored = self._read_place(*self._choose(version_id, self._places(version_id)), version_id)
         # A version answers with its number, which is checked against the number that was asked for.
         return replace(stored, id=version_id) if _is_guid(version_id) else stored
@@ -73,7 +73,7 @@ class ConfluentRegistry(HttpRegistry):
         path = f"{self._subject(name)}/versions/{number}"
         return self._stored(self._http.call("GET", path))
 
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         answer = self._http.call("GET", f"{self._subject(name)}/versions")
         with reading_answer():
             return [int(number) for number in answer]

@@ -37,7 +37,7 @@ class ConfluentAdmin(ConfluentRegistry):
         """Read a schema with all its versions; deleted ones have the status DELETING."""
         path = f"{self._subject(name)}/versions"
         try:
-            live = set(self._list(name))
+            live = set(self._list_versions(name))
         except SchemaNotFoundError:
             live = set()
         answer = self._http.call("GET", path, query=DELETED)

@@ -41,7 +41,7 @@ _ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<subject>[^/]+/[^/]+)")
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 # Glue throttles a whole account, so clients that are throttled together need jitter.
-_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
+_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, jitter=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 
 _KINDS: dict[Fault, type[RegistryError]] = {
@@ -108,7 +108,7 @@ class GlueRegistry(VersionedRegistry):
         """The registry's URL with its allow-list, without secrets."""
         return self._settings.source
 
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         def find() -> str:
             request = {"SchemaId": self._schema_id(name), "SchemaDefinition": definition}
             return str(self._glue.call("GetSchemaByDefinition", request)["SchemaVersionId"])
@@ -150,13 +150,13 @@ class GlueRegistry(VersionedRegistry):
 
         return self._call(create)
 
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         if not _VERSION_ID.fullmatch(version_id):
             raise SchemaNotFoundError(
                 f"{version_id!r} is not the id of a Glue schema version, expected a UUID"
             )
         try:
-            return self._read_version({"SchemaVersionId": version_id})
+            return self._get_version({"SchemaVersionId": version_id})
         except SchemaNotFoundError as error:
             # Glue's own message does not name the version.
             raise SchemaNotFoundError(
@@ -165,14 +165,14 @@ class GlueRegistry(VersionedRegistry):
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         registry, _, name = subject.partition("/")
-        return self._read_version(
+        return self._get_version(
             {
                 "SchemaId": {"RegistryName": registry, "SchemaName": name},
                 "SchemaVersionNumber": {"VersionNumber": number},
             }
         )
 
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         numbers: list[int] = []
         request = {"SchemaId": self._schema_id(name), "MaxResults": _PAGE_SIZE}
 
@@ -185,7 +185,7 @@ class GlueRegistry(VersionedRegistry):
             request["NextToken"] = token
         return numbers
 
-    def _read_version(self, request: dict[str, Any]) -> StoredVersion:
+    def _get_version(self, request: dict[str, Any]) -> StoredVersion:
         return _stored(self._call(lambda: self._glue.call("GetSchemaVersion", request)))
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:

@@ -48,7 +48,7 @@ class GlueAdmin(GlueRegistry):
         """Read a schema with all its versions, except those that are being deleted."""
         schema = self._ask("GetSchema", {"SchemaId": self._schema_id(name)})
         tags = self._ask("GetTags", {"ResourceArn": schema["SchemaArn"]})["Tags"]
-        numbers = sorted(self._list(name))
+        numbers = sorted(self._list_versions(name))
         found: list[StoredVersion | None] = []
         for number in numbers:
             report(f"versions of {name}", len(found), len(numbers))

@@ -42,7 +42,7 @@ class MemoryRegistry(VersionedRegistry):
         """The registry's URL."""
         return "memory://"
 
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         found = self._schemas.find(_subject(name), definition)
         return found.id if found else None
 
@@ -54,13 +54,13 @@ class MemoryRegistry(VersionedRegistry):
         made = self._schemas.create(_subject(name), definition, mode)
         return made.id if made else None
 
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         return self._schemas.read(version_id)
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         return self._schemas.read_number(subject, number)
 
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         return [each.number for each in self._schemas.list_versions(_subject(name))]
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:

@@ -64,7 +64,7 @@ class BackupRegistry(VersionReader):
         """Refuse: a backup takes no version."""
         raise RegistryError(f"{self._source} is a backup, which takes no version of {name}")
 
-    def _read(self, version_id: str) -> StoredVersion:
+    def _read_version(self, version_id: str) -> StoredVersion:
         if version_id not in self._by_id:
             raise SchemaNotFoundError(f"schema version {version_id} is not in {self._source}")
         return self._by_id[version_id][0]
@@ -74,7 +74,7 @@ class BackupRegistry(VersionReader):
             raise SchemaNotFoundError(f"version {number} of {subject} is not in {self._source}")
         return self._by_number[subject, number]
 
-    def _list(self, name: str) -> Collection[int]:
+    def _list_versions(self, name: str) -> Collection[int]:
         subject = f"{self._registry}/{name}"
         return [number for of, number in self._by_number if of == subject]
 

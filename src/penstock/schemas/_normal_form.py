@@ -13,18 +13,18 @@ if TYPE_CHECKING:  # definition.py writes the canonical form with this
 
 def to_schema(type_: AvroType) -> Schema:
     """Return the type as a schema in normal form: full names, attributes in a fixed order."""
-    return _write(type_, set(), "")
+    return _write_type(type_, set(), "")
 
 
-def _write(type_: AvroType, defined: set[str], space: str) -> Schema:
+def _write_type(type_: AvroType, defined: set[str], space: str) -> Schema:
     if type_.kind == "union":
-        return [_write(branch, defined, space) for branch in type_.branches]
+        return [_write_type(branch, defined, space) for branch in type_.branches]
     if type_.name:
         return _write_named(type_, defined, space)
     attributes: dict[str, Any] = _ordered(type_.attributes)
     if type_.item is not None:
         key = "items" if type_.kind == "array" else "values"
-        return {"type": type_.kind, key: _write(type_.item, defined, space), **attributes}
+        return {"type": type_.kind, key: _write_type(type_.item, defined, space), **attributes}
     return {"type": type_.kind, **attributes} if attributes else type_.kind
 
 
@@ -63,7 +63,7 @@ def _check_reference(name: str, defined: set[str], space: str) -> None:
 
 
 def _write_field(field: AvroField, defined: set[str], space: str) -> dict[str, Any]:
-    schema: dict[str, Any] = {"name": field.name, "type": _write(field.type, defined, space)}
+    schema: dict[str, Any] = {"name": field.name, "type": _write_type(field.type, defined, space)}
     if field.aliases:
         schema["aliases"] = list(field.aliases)
     schema.update(_ordered(field.attributes))

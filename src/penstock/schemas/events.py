@@ -78,7 +78,7 @@ def write_value(value: Any, *, allow_nan: bool = False, ensure_ascii: bool = Tru
     try:
         return write(value)
     except TypeError:  # a Decimal, for which json.dumps has no text
-        return _write(value, write)
+        return _write_value(value, write)
 
 
 def read_number(digits: str) -> float | Decimal:
@@ -101,12 +101,12 @@ def read_number(digits: str) -> float | Decimal:
     return value if number == Decimal(repr(value)) else number
 
 
-def _write(value: Any, write: Callable[[Any], str]) -> str:
+def _write_value(value: Any, write: Callable[[Any], str]) -> str:
     if isinstance(value, dict):
-        members = (f"{write(key)}: {_write(each, write)}" for key, each in value.items())
+        members = (f"{write(key)}: {_write_value(each, write)}" for key, each in value.items())
         return f"{{{', '.join(members)}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_write(each, write) for each in value)}]"
+        return f"[{', '.join(_write_value(each, write) for each in value)}]"
     return str(value) if isinstance(value, Decimal) else write(value)
 
 

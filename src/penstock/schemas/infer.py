@@ -292,7 +292,7 @@ def _list_type(kind: str, types: Sequence[AvroType], path: str) -> AvroType:
 
 
 def _infer_scalar(value: Any, known: AvroType | None, path: str) -> AvroType:
-    if known is not None and _takes(known, value):
+    if known is not None and _accepts(known, value):
         return known
     kind = scalar_kind(value, path)
     if known is None:
@@ -304,12 +304,12 @@ def _infer_scalar(value: Any, known: AvroType | None, path: str) -> AvroType:
 
 
 def _known_union(value: Any, known: AvroType, path: str) -> AvroType:
-    if not _takes(known, value):
+    if not _accepts(known, value):
         raise _contradiction(value, known, path)
     return known
 
 
-def _takes(type_: AvroType, value: Any) -> bool:
+def _accepts(type_: AvroType, value: Any) -> bool:
     try:
         convert(value, type_, "")
     except EventValueError:

@@ -15,7 +15,7 @@ def list_required(schema: Schema) -> tuple[Path, ...]:
 
     Fields inside of arrays, of maps and of unions of several types are left out.
     """
-    return tuple(_find(resolve(schema), ()))
+    return tuple(_find_required(resolve(schema), ()))
 
 
 def list_fields(schema: Schema) -> frozenset[str]:
@@ -23,10 +23,10 @@ def list_fields(schema: Schema) -> frozenset[str]:
     return frozenset(each.name for each in resolve(schema).fields)
 
 
-def _find(record: AvroType, path: Path) -> Iterator[Path]:
+def _find_required(record: AvroType, path: Path) -> Iterator[Path]:
     for field in record.fields:
         inside = (*path, field.name)
         members = [each for each in field.type.branches if each.kind != "null"]
         if field.type.kind != "null" and not field.type.nullable:
             yield inside
-        yield from _find(members[0] if len(members) == 1 else field.type, inside)
+        yield from _find_required(members[0] if len(members) == 1 else field.type, inside)

@@ -58,7 +58,7 @@ def write_item(item: Mapping[str, Any]) -> bytes:
     size = 0
     for name, value in item.items():
         try:
-            written.append(f"{encode_basestring(name)}:{_write(value)}")
+            written.append(f"{encode_basestring(name)}:{_write_value(value)}")
         except _UnfitError as error:
             raise SinkRefusedError(f"{name:.200}: {error}") from None
         size += len(written[-1])
@@ -78,10 +78,10 @@ def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
     A number is an int, or a Decimal if it has a fraction or more than 38 digits, as doubles may.
     """
-    return {name: _read(value) for name, value in item.items()}
+    return {name: _read_value(value) for name, value in item.items()}
 
 
-def _read(value: Mapping[str, Any]) -> Any:
+def _read_value(value: Mapping[str, Any]) -> Any:
     ((kind, inside),) = value.items()
     return _READERS[kind](inside)
 
@@ -91,7 +91,7 @@ def _read_number(number: Decimal) -> int | Decimal:
     return int(number) if is_short and number == number.to_integral_value() else number
 
 
-def _write(value: Any) -> str:
+def _write_value(value: Any) -> str:
     # By exact type, because isinstance takes a bool for an int.
     return _WRITERS[type(value)](value)
 
@@ -129,11 +129,11 @@ def _write_decimal(value: Decimal) -> str:
 
 
 def _write_list(value: list[Any]) -> str:
-    return f'{{"L":[{",".join([_write(item) for item in value])}]}}'
+    return f'{{"L":[{",".join([_write_value(item) for item in value])}]}}'
 
 
 def _write_map(value: dict[str, Any]) -> str:
-    pairs = [f"{encode_basestring(name)}:{_write(item)}" for name, item in value.items()]
+    pairs = [f"{encode_basestring(name)}:{_write_value(item)}" for name, item in value.items()]
     return f'{{"M":{{{",".join(pairs)}}}}}'
 
 
@@ -154,6 +154,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "BOOL": bool,
     "NULL": lambda _: None,
     "M": read_item,
-    "L": lambda items: [_read(item) for item in items],
+    "L": lambda items: [_read_value(item) for item in items],
     "B": b64decode,
 }

@@ -26,10 +26,10 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 
-# A table throttles many writers at the same time; jitter (`spread`) keeps their retries apart.
-_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=2, total_seconds=20, spread=True)
+# A table throttles many writers at the same time; jitter keeps their retries apart.
+_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=2, total_seconds=20, jitter=True)
 _OK: Final = 200
-_AT_ONCE: Final = 25  # a call takes 5 ms, of which 0.2 ms are ours
+_CONCURRENT_CALLS: Final = 25  # a call takes 5 ms, of which 0.2 ms are ours
 _Result = TypeVar("_Result")
 
 # The errors of a parser whose input has another shape.
@@ -95,7 +95,7 @@ class DynamoDbClient:
             SinkAccessDeniedError, SinkUnavailableError: as `call`; some calls may have been made.
         """
         left = iter(bodies)
-        while some := list(islice(left, _AT_ONCE)):
+        while some := list(islice(left, _CONCURRENT_CALLS)):
             for outcome in self._call_together(operation, some, dict):
                 refused = isinstance(outcome, SinkRefusedError | RowExistsError)
                 yield outcome if refused else None
@@ -117,7 +117,7 @@ class DynamoDbClient:
                 raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
             for place, answer in zip(left, answers, strict=True):
                 try:
-                    outcomes[place] = self._read(operation, answer, read)
+                    outcomes[place] = self._read_answer(operation, answer, read)
                 except _FailedForNowError as error:
                     problem = error.with_traceback(None)
                 except (SinkRefusedError, RowExistsError) as error:
@@ -129,7 +129,7 @@ class DynamoDbClient:
             f"DynamoDB's {operation} failed for {self.attempts.total_seconds:g} s: {problem}"
         ) from problem.__cause__
 
-    def _read(
+    def _read_answer(
         self,
         operation: str,
         answer: Answer | OSError | HTTPException,
@@ -142,19 +142,19 @@ class DynamoDbClient:
         if not answer.is_whole():
             raise _FailedForNowError("an answer with a wrong checksum")
         if answer.status != _OK:
-            raise self._judge(operation, answer)
+            raise self._find_error(operation, answer)
         try:
             return read(answer.read_object())
         except _UNREADABLE as error:
             raise _FailedForNowError(f"an answer that cannot be read: {error!r:.200}") from error
 
-    def _judge(self, operation: str, answer: Answer) -> _FailedForNowError | SinkError:
+    def _find_error(self, operation: str, answer: Answer) -> _FailedForNowError | SinkError:
         code, message = answer.read_error()
         problem = f"{code}: {message}"
         fault = classify_answer(code, answer.status)
         if fault in {Fault.THROTTLED, Fault.DOWN}:
             return _FailedForNowError(problem)
-        if fault is Fault.SKEWED and self._client.follow_clock(answer):
+        if fault is Fault.SKEWED and self._client.correct_clock(answer):
             return _FailedForNowError(problem)
         # An unknown code must not condemn a row.
         kind = _KINDS.get(fault, SinkUnavailableError)

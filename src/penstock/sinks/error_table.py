@@ -118,19 +118,19 @@ class ErrorTable:
 
         The index may lag behind the table; `read` has the current rows.
         """
-        return self._find(_REPLAYED, selection)
+        return self._find_ids(_REPLAYED, selection)
 
     def describe(self, selection: Selection) -> Iterator[DeadLetter]:
         """Yield the rows that match the selection, in the order of their ids, without raw bytes."""
-        ids = self._find((*_REPLAYED, JOIN), selection)
-        for row in self._rows(ids, selection.takes):
+        ids = self._find_ids((*_REPLAYED, JOIN), selection)
+        for row in self._rows(ids, selection.matches):
             yield DeadLetter.describe(row)
 
     def read(
-        self, ids: Sequence[str], takes: Callable[[DeadLetter], bool] = lambda row: True
+        self, ids: Sequence[str], matches: Callable[[DeadLetter], bool] = lambda row: True
     ) -> Iterator[DeadLetter]:
-        """Yield the full rows for `ids` that `takes` accepts; skip ids missing in the table."""
-        for row in self._rows(ids, takes):
+        """Yield the full rows for `ids` that match; skip ids missing in the table."""
+        for row in self._rows(ids, matches):
             yield DeadLetter.restore(row, self._store)
 
     def count_failure(self, failed: FailedRecord, replay: str) -> None:
@@ -138,7 +138,7 @@ class ErrorTable:
 
         A second call for the same replay is ignored.
         """
-        values = {":one": 1, ":replay": replay, **_describe(failed.failure), **self._next(1)}
+        values = {":one": 1, ":replay": replay, **_make_values(failed.failure), **self._next(1)}
         for stage in _REPLAYED:
             self._tell(
                 write_letter_id(failed.record_id, stage),
@@ -185,7 +185,7 @@ class ErrorTable:
             failure: replaces the row's.
         """
         if failure is not None:
-            changes, values = f"{changes}, {_FAILURE}", {**values, **_describe(failure)}
+            changes, values = f"{changes}, {_FAILURE}", {**values, **_make_values(failure)}
         open_as = f"{_UNSETTLED} AND {condition}" if condition else _UNSETTLED
         return self._tell(row_id, f"SET {changes}", values, open_as)
 
@@ -202,16 +202,16 @@ class ErrorTable:
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
         for rows in query_rows(self._client, request):
-            yield [row["id"] for row in rows if selection.takes(DeadLetter.describe(row))]
+            yield [row["id"] for row in rows if selection.matches(DeadLetter.describe(row))]
 
     def _rows(
-        self, ids: Sequence[str], takes: Callable[[DeadLetter], bool]
+        self, ids: Sequence[str], matches: Callable[[DeadLetter], bool]
     ) -> Iterator[dict[str, Any]]:
         for start in range(0, len(ids), ROWS_AT_ONCE):
             some = ids[start : start + ROWS_AT_ONCE]
             found = read_rows(self._client, [RowAddress.of(self._table, {"id": id}) for id in some])
             for row in sorted(found.values(), key=lambda row: str(row["id"])):
-                if takes(DeadLetter.describe(row)):
+                if matches(DeadLetter.describe(row)):
                     yield row
 
     def _make_request(self, failed: FailedRecord) -> bytes:
@@ -267,12 +267,12 @@ class ErrorTable:
     def _next(self, failures: int) -> dict[str, Any]:
         return {":next": int(self._clock()) + self._wait(failures)}
 
-    def _find(self, stages: Sequence[str], selection: Selection) -> list[str]:
+    def _find_ids(self, stages: Sequence[str], selection: Selection) -> list[str]:
         pages = (self.find_pages(stage, selection) for stage in stages)
         return sorted(chain.from_iterable(chain.from_iterable(pages)))
 
 
-def _describe(failure: Failure) -> dict[str, str]:
+def _make_values(failure: Failure) -> dict[str, str]:
     """Return the values of `_FAILURE`."""
     return {":reason": failure.reason.value, ":detail": write_detail(failure.detail)}
 

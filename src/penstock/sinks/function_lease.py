@@ -84,14 +84,14 @@ class FunctionLease:
                 answer (retriable).
         """
         name, me = context.function_name, uuid4().hex
-        is_held = not self._table or self._take(name, me, context.get_remaining_time_in_millis())
+        is_held = not self._table or self._acquire(name, me, context.get_remaining_time_in_millis())
         try:
             yield is_held
         finally:
             if is_held and self._table:
                 self._release(name, me)
 
-    def _take(self, name: str, me: str, left_ms: int) -> bool:
+    def _acquire(self, name: str, me: str, left_ms: int) -> bool:
         now = int(self._clock())
         until = now + left_ms // 1_000 + _MARGIN_SECONDS
         values: dict[str, str | int] = {

@@ -40,7 +40,7 @@ class ParkedRecords:
 
     def put(self, record: DeadLetter) -> str:
         """Write a record and return its URL; the caller sends the notice."""
-        return self._store.put(f"records/{record.id}.json", _write(record))
+        return self._store.put(f"records/{record.id}.json", _write_line(record))
 
     def announce(self, places: Sequence[str], reasons: Mapping[str, int], notice: str) -> None:
         """Write the notice of records that were put."""
@@ -49,7 +49,7 @@ class ParkedRecords:
         self._store.put(name, json.dumps(told).encode())
 
 
-def _write(record: DeadLetter) -> bytes:
+def _write_line(record: DeadLetter) -> bytes:
     row = {
         **record.to_values(),
         "key": _encode(record.key),

@@ -25,7 +25,7 @@ class Selection:
     attempts: int | None = None
     due_s: int | None = None
 
-    def takes(self, row: DeadLetter) -> bool:
+    def matches(self, row: DeadLetter) -> bool:
         """Return whether a row is open and meets every condition."""
         due = row.next_attempt_s
         return (

@@ -81,7 +81,7 @@ def _connect(errors: DynamoDbErrors) -> ErrorTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class FailureFinder:
     """Finds the reason why a record is given up; sent to the executors.
 
     The executors read these few records once more, as the Lambda functions do: Spark says only that
@@ -91,11 +91,11 @@ class Judge:
     reader: RecordReader
 
     @classmethod
-    def of(cls, framing: Framing, schemas: KnownSchemas) -> Judge:
-        """Return a judge of records with these versions."""
+    def of(cls, framing: Framing, schemas: KnownSchemas) -> FailureFinder:
+        """Return a finder of records with these versions."""
         return cls(RecordReader(framing, schemas, STAGE))
 
-    def judge(self, row: Any) -> FailedRecord:
+    def find_failure(self, row: Any) -> FailedRecord:
         """Return the failed record for a row of the Kafka source."""
         record = to_record(row)
         outcome = self.reader.read(record)
@@ -112,14 +112,14 @@ def _explain(reason: Reason) -> Failure:
     return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 
-def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reason]:
+def file_errors(rows: DataFrame, finder: FailureFinder, sink: ErrorSink) -> Counter[Reason]:
     """Store each record as a dead letter; return the number of records by reason.
 
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
             is idempotent.
     """
-    return count_by_reason(select_records(rows, "status"), _File(judge.judge, sink))
+    return count_by_reason(select_records(rows, "status"), _File(finder.find_failure, sink))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Fence(Protocol):
         """Return the fencing number."""
 
     def check(self) -> None:
-        """Raise CheckpointTakenError if another job has taken over."""
+        """Raise CheckpointInUseError if another job has taken over."""
 
 
 def mark_event(event: Column) -> Column:

@@ -45,7 +45,7 @@ def lower_type(type_: ColumnType) -> ColumnType:
 
 def _parse(text: str) -> tuple[ColumnType, str]:
     """Return the type at the start of a text, and the rest."""
-    kind, rest = _take_word(text)
+    kind, rest = _split_word(text)
     kind = kind.lower()
     if not rest.startswith("<"):
         return _ALIASES.get(kind, kind), rest
@@ -64,14 +64,14 @@ def _parse(text: str) -> tuple[ColumnType, str]:
 def _parse_struct(rest: str) -> tuple[Struct, str]:
     columns: list[Column] = []
     while not rest.startswith(">"):
-        name, rest = _take_word(rest)
+        name, rest = _split_word(rest)
         type_, rest = _parse(_skip(rest, ":"))
         columns.append(Column(name, type_))
         rest = rest.removeprefix(",")
     return Struct(tuple(columns)), rest[1:]
 
 
-def _take_word(text: str) -> tuple[str, str]:
+def _split_word(text: str) -> tuple[str, str]:
     found = _WORD.match(text)
     if found is None:
         raise ValueError(text)

@@ -6,7 +6,7 @@ import inspect
 import re
 from pathlib import Path
 
-from penstock.producing import Taken
+from penstock.producing import IntakeResult
 
 _ROOT = Path(__file__).parents[3]
 _WATCHED = re.compile(r'namespace += "Penstock", metric = "(\w+)"')
@@ -37,4 +37,4 @@ def test_metrics_under_alarm_are_published() -> None:
 
 
 def _counts() -> str:
-    return inspect.getsource(Taken.counts)
+    return inspect.getsource(IntakeResult.counts)

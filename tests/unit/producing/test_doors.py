@@ -57,7 +57,7 @@ class _World:
         """Invoke the function with a payload, which Lambda's runtime parses."""
         producer = EventProducer(self.settings, CachedRegistry(self.memory), self.topic)  # type: ignore[arg-type]
         intake = Intake(producer, self.bucket, Stamper(READING, "000001"))  # type: ignore[arg-type]
-        intake.take(json.loads(json.dumps(payload)), Invocation("p", "r", lambda: 60))
+        intake.accept(json.loads(json.dumps(payload)), Invocation("p", "r", lambda: 60))
 
     def outcome(self) -> str:
         """Return the row of the only event, or why it is refused."""

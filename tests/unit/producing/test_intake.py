@@ -20,12 +20,12 @@ from penstock.errors import (
 from penstock.producing import (
     EventProducer,
     Intake,
+    IntakeResult,
     IntakeSettings,
     Invocation,
     ProducerSettings,
     RejectedEvent,
     Stamper,
-    Taken,
     build_intake,
 )
 from penstock.producing import intake as intake_module
@@ -64,7 +64,7 @@ def bucket() -> FakeBucket:
     return FakeBucket()
 
 
-Take = Callable[..., Taken]
+Take = Callable[..., IntakeResult]
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def take(producer: EventProducer, bucket: FakeBucket) -> Take:
     """Take what a function is invoked with."""
     intake = Intake(producer, bucket, Stamper(READING, "000001"))  # type: ignore[arg-type]
 
-    def take(given: Any, seconds: float = 20) -> Taken:
+    def take(given: Any, seconds: float = 20) -> IntakeResult:
         deadline = time.monotonic() + seconds
         invocation = Invocation("producer", "r-1", lambda: deadline - time.monotonic())
-        return intake.take(given, invocation)
+        return intake.accept(given, invocation)
 
     return take
 
@@ -84,7 +84,7 @@ def _api(body: Any) -> dict[str, Any]:
     return {"requestContext": {}, "body": json.dumps(body)}
 
 
-def _read(taken: Taken) -> tuple[int, Any]:
+def _read(taken: IntakeResult) -> tuple[int, Any]:
     answer = taken.answer()
     assert answer["headers"] == {"content-type": "application/json"}
     assert answer["isBase64Encoded"] is False

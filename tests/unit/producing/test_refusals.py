@@ -21,7 +21,7 @@ from penstock.errors import (
     UnencodableValueError,
     VersionBudgetError,
 )
-from penstock.producing import Refusal, judge
+from penstock.producing import Refusal, make_refusal
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from penstock.producing import Refusal, judge
     ids=lambda value: type(value).__name__,
 )
 def test_only_an_event_that_breaks_a_rule_is_rejected(error: PenstockError, rule: str) -> None:
-    refusal = judge(error)
+    refusal = make_refusal(error)
 
     assert (refusal.rule, refusal.is_final) == (rule, rule != "")
     assert isinstance(refusal.as_error(None), NotWrittenError)
@@ -51,7 +51,9 @@ def test_only_an_event_that_breaks_a_rule_is_rejected(error: PenstockError, rule
 
 
 def test_a_refusal_has_fields_and_a_message() -> None:
-    refusal = judge(SchemaConflictError("t: found text"), ("~ t: long -> string", "+ u: long"))
+    refusal = make_refusal(
+        SchemaConflictError("t: found text"), ("~ t: long -> string", "+ u: long")
+    )
 
     assert refusal.describe("2026/11/21/r-0.json") == {
         "error": {
@@ -86,13 +88,13 @@ def test_an_undelivered_event_is_another_error_type() -> None:
 def test_the_diff_of_the_registry_takes_precedence() -> None:
     error = IncompatibleSchemaError("no", rule="BACKWARD", diff="+ a: long\n- b: long")
 
-    assert judge(error, ("ours",)).diff == ("+ a: long", "- b: long")
+    assert make_refusal(error, ("ours",)).diff == ("+ a: long", "- b: long")
 
 
 def test_a_refusal_shows_the_start_of_a_long_message_and_diff() -> None:
     diff = [f"+ f{number}: long" for number in range(60)]
 
-    refusal = judge(IncompatibleSchemaError("x" * 5_000, rule="FULL", diff="\n".join(diff)))
+    refusal = make_refusal(IncompatibleSchemaError("x" * 5_000, rule="FULL", diff="\n".join(diff)))
 
     shown = refusal.describe(None)["error"]
     assert shown["message"] == "x" * 1_000 + "..."

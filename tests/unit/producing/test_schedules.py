@@ -37,13 +37,13 @@ class _Client(MemoryRegistry):
     is_down = False
     race: Callable[[], object] | None = None
 
-    def _list(self, name: str) -> Any:
+    def _list_versions(self, name: str) -> Any:
         self._call()
-        return super()._list(name)
+        return super()._list_versions(name)
 
-    def _find(self, name: str, definition: str) -> str | None:
+    def _find_version(self, name: str, definition: str) -> str | None:
         self._call()
-        return super()._find(name, definition)
+        return super()._find_version(name, definition)
 
     def _add(self, name: str, definition: str) -> str:
         race, self.race = self.race, None

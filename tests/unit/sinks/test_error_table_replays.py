@@ -124,7 +124,7 @@ def test_rows_are_selected(
     found = rows.find(selection)
 
     assert found == [f"my/sensor/3/{offset}/7" for offset in offsets]
-    assert all(selection.takes(row) for row in rows.read(found))
+    assert all(selection.matches(row) for row in rows.read(found))
 
 
 def test_a_row_takes_one_result_of_each_replay(
@@ -181,7 +181,7 @@ def test_a_parked_row_says_where_and_waits_no_more(
     assert "nextAttemptAt" not in row
     assert not rows.mark_done(_record(1).id, "r2")
     # The index of those that are due is late at times: whoever reads the row sees it.
-    assert [Selection().takes(each) for each in rows.read([row["id"]])] == [False]
+    assert [Selection().matches(each) for each in rows.read([row["id"]])] == [False]
 
 
 def test_a_row_that_is_open_never_expires(

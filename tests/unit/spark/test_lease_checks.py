@@ -8,7 +8,7 @@ from unittest.mock import MagicMock, Mock
 import pytest
 
 from penstock.consuming import Written
-from penstock.errors import CheckpointTakenError
+from penstock.errors import CheckpointInUseError
 from penstock.registry import Registries
 from penstock.spark.query import record_batches
 from penstock.spark.query.parts import BatchContext
@@ -32,7 +32,7 @@ class _Lease:
     def check(self) -> None:
         """Raise once it is lost."""
         if not self.is_held:
-            raise CheckpointTakenError("lost")
+            raise CheckpointInUseError("lost")
 
 
 def test_a_job_that_lost_its_lease_takes_no_batch() -> None:
@@ -43,8 +43,8 @@ def test_a_job_that_lost_its_lease_takes_no_batch() -> None:
         errors=Mock(), lease=lease,
     )  # fmt: skip
 
-    with pytest.raises(CheckpointTakenError):
-        query._take(MagicMock(), BatchId("q", 0), batches, watch)
+    with pytest.raises(CheckpointInUseError):
+        query._write_batch(MagicMock(), BatchId("q", 0), batches, watch)
 
     assert (watch.mock_calls, batches.mock_calls) == ([], [])
 
@@ -70,7 +70,7 @@ def test_a_driver_that_lost_its_lease_in_a_write_looks_nothing_up(
     context = BatchContext(Registries([registry]), _NOTHING, lease)
     batches = RecordBatches({"a": TableGroup("a", {"": table})}, {"a": lookups}, context)
 
-    with pytest.raises(CheckpointTakenError):
-        batches.take(MagicMock(), BatchId("q", 0), {"a": ["a"]})
+    with pytest.raises(CheckpointInUseError):
+        batches.write_batch(MagicMock(), BatchId("q", 0), {"a": ["a"]})
 
     assert (registry.asked, lookups.lookups(0)) == ([], ())

@@ -20,58 +20,58 @@ from penstock.spark.query.stream import StreamQuery, retry_outages
 from tests.stubs.registries import FakeTime
 
 
-def _take(take, is_active=lambda: True):
+def _write_batch(write_batch, is_active=lambda: True):
     time = FakeTime()
-    retry_outages(take, Attempts(1, 4, 15, sleep=time.sleep, clock=time.clock), is_active)
+    retry_outages(write_batch, Attempts(1, 4, 15, sleep=time.sleep, clock=time.clock), is_active)
 
 
 @pytest.mark.parametrize(
     "kind", [BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError]
 )
 def test_an_outage_that_ends(kind, caplog) -> None:
-    take = Mock(side_effect=[kind("down"), kind("down"), None])
+    write_batch = Mock(side_effect=[kind("down"), kind("down"), None])
 
-    _take(take)
+    _write_batch(write_batch)
 
-    assert take.call_count == 3
-    assert caplog.text.count("the batch is taken again: down") == 2
+    assert write_batch.call_count == 3
+    assert caplog.text.count("the batch is written again: down") == 2
 
 
 def test_an_outage_that_lasts() -> None:
     errors = [SinkUnavailableError(str(number)) for number in range(9)]
-    take = Mock(side_effect=errors)
+    write_batch = Mock(side_effect=errors)
 
     with pytest.raises(SinkUnavailableError, match=r"^5$"):  # after 1, 2, 4, 4 and 4 seconds
-        _take(take)
+        _write_batch(write_batch)
 
 
 @pytest.mark.parametrize("error", [SinkAccessDeniedError("no"), LostRecordsError("2"), OSError()])
 def test_other_errors_end_the_query(error: PenstockError | OSError) -> None:
-    take = Mock(side_effect=error)
+    write_batch = Mock(side_effect=error)
 
     with pytest.raises(type(error)):
-        _take(take)
+        _write_batch(write_batch)
 
-    assert take.call_count == 1
+    assert write_batch.call_count == 1
 
 
 def test_a_query_that_was_stopped_is_not_continued() -> None:
-    take = Mock(side_effect=SinkUnavailableError("down"))
+    write_batch = Mock(side_effect=SinkUnavailableError("down"))
 
     with pytest.raises(SinkUnavailableError):
-        _take(take, is_active=lambda: False)
+        _write_batch(write_batch, is_active=lambda: False)
 
-    assert take.call_count == 1
+    assert write_batch.call_count == 1
 
 
 def test_a_batch_is_taken_again_for_five_minutes() -> None:
-    time, take = FakeTime(), Mock(side_effect=SinkUnavailableError("down"))
+    time, write_batch = FakeTime(), Mock(side_effect=SinkUnavailableError("down"))
     query = StreamQuery(
         stream=Mock(), checkpoint="s3://c", registries=Mock(), tables=(), errors=Mock()
     )
     attempts = replace(query.attempts, sleep=time.sleep, clock=time.clock)
 
     with pytest.raises(SinkUnavailableError):
-        retry_outages(take, attempts, lambda: True)
+        retry_outages(write_batch, attempts, lambda: True)
 
     assert 280 < sum(time.pauses) <= 300

@@ -56,4 +56,4 @@ def test_records_of_a_topic_without_a_table_stop_the_query(monkeypatch: pytest.M
     batches = TableBatches([_table("a")], lambda _: Lookups(), context)
 
     with pytest.raises(CheckpointError, match="records of the topic other, which no table takes"):
-        batches.take(records, BatchId("q", 0))
+        batches.write_batch(records, BatchId("q", 0))

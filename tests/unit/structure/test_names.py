@@ -1,4 +1,8 @@
-"""The sensor's reading is one shape of rows among others: its fields are in `penstock.records`."""
+"""Names: fields of a reading are known to `penstock.records` alone, private functions can be found.
+
+The sensor's reading is one shape of rows among others. A private function is named by its object,
+as `_read_marker`: a search for `_read` alone would find one in every second module.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,7 @@ _NOT_THE_FIELD = {
     "tables/events.py",
     "tables/glue_columns.py",
 }
+_WITHOUT_OBJECT = re.compile(r"def (_(?:describe|find|list|read|write))\(")
 
 
 def test_modules_name_no_field_of_a_reading() -> None:
@@ -42,3 +47,14 @@ def test_a_field_is_found() -> None:
     assert _FIELDS.findall("""event["deviceId"], row['timestamp'], "readingId" """) == [
         "deviceId", "'timestamp'", "readingId",
     ]  # fmt: skip
+
+
+def test_private_functions_are_named_by_their_object() -> None:
+    found = {
+        f"{path.relative_to(_SOURCE)}: {name}"
+        for path in _SOURCE.rglob("*.py")
+        for name in _WITHOUT_OBJECT.findall(path.read_text())
+    }
+
+    assert found == set()
+    assert _WITHOUT_OBJECT.findall("def _read(self):") == ["_read"]

@@ -43,7 +43,7 @@ _WRITABLE: Final = (
     "Parameters",
     "TargetTable",
 )
-ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
+ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, jitter=True)
 
 
 @dataclass(frozen=True, slots=True)

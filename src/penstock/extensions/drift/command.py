@@ -97,7 +97,7 @@ def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:
         say_json(found)
         return 2 if found.differences else 0
     for difference in found.differences:
-        say(_describe(difference))
+        say(_describe_difference(difference))
     calls = ", ".join(f"{name} {count}" for name, count in found.calls.items())
     left = f", {found.files_left} left unread" if found.files_left else ""
     say(f"differences: {len(found.differences)}; footers read: {found.files}{left}; calls: {calls}")
@@ -126,10 +126,10 @@ def _say_all(title: str, differences: Iterable[Any]) -> None:
     for at, difference in enumerate(differences):
         if at == 0:
             say(title)
-        say(f"  {_describe(difference)}")
+        say(f"  {_describe_difference(difference)}")
 
 
-def _describe(difference: Any) -> str:
+def _describe_difference(difference: Any) -> str:
     count = f" ({difference.count} times)" if difference.count > 1 else ""
     advice = f": {difference.advice}" if difference.advice else ""
     return (

@@ -134,7 +134,7 @@ def inspect_tables(
         SinkAccessDeniedError, SinkUnavailableError: AWS denies a call, or does not answer.
     """
     limits, clients = limits or Limits(), clients or Clients()
-    found = _find(clients, targets)
+    found = _find_tables(clients, targets)
     for service in ("s3", "dynamodb"):
         clients.get(service)  # a session builds clients in one thread
     wanted = [(name, each.event) for each in targets for name in each.tables]
@@ -207,7 +207,7 @@ def sync_tables(
         OperationError, SinkAccessDeniedError, SinkUnavailableError: see `inspect_tables`.
     """
     clients = clients or Clients()
-    found = _find(clients, targets)
+    found = _find_tables(clients, targets)
     wanted = [(name, each.event) for each in targets for name in each.tables]
     report("tables", 0, len(wanted))
     synced: list[SyncedTable] = []
@@ -217,7 +217,7 @@ def sync_tables(
     return tuple(synced)
 
 
-def _find(clients: Clients, targets: Sequence[TableTarget]) -> dict[str, GlueTable]:
+def _find_tables(clients: Clients, targets: Sequence[TableTarget]) -> dict[str, GlueTable]:
     return clients.find_tables([name for each in targets for name in each.tables])
 
 

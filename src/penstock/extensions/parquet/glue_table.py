@@ -19,7 +19,7 @@ from penstock.errors import SettingsError, SinkAccessDeniedError, SinkUnavailabl
 
 _Columns: TypeAlias = list[dict[str, Any]]
 
-_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=30, spread=True)
+_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=30, jitter=True)
 _PARTITIONS_AT_ONCE: Final = 100  # the limit of BatchCreatePartition
 _PASSING: Final = frozenset({Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT})
 _DENIED: Final = frozenset({Fault.DENIED, Fault.SKEWED})
@@ -82,11 +82,11 @@ class GlueTable:
                 (retriable).
         """
         for _ in self._attempts:
-            found = self._find()
+            found = self._find_table()
             before = [] if found is None else self._read_columns(found)
             columns = plan(before)
             changed = found is None or columns != before
-            if not changed or self._write(found, columns):
+            if not changed or self._write_table(found, columns):
                 self._storage = self._describe_storage(found, columns)
                 return columns
         raise SinkUnavailableError(
@@ -132,7 +132,7 @@ class GlueTable:
     def _name(self) -> dict[str, str]:
         return {**self._place, "TableName": self._table}
 
-    def _find(self) -> dict[str, Any] | None:
+    def _find_table(self) -> dict[str, Any] | None:
         request = {**self._place, "Name": self._table}
         try:
             table: dict[str, Any] = self._call("GetTable", request, Fault.MISSING)["Table"]
@@ -164,7 +164,7 @@ class GlueTable:
         before = {} if table is None else table["StorageDescriptor"]
         return {**_FORMAT, "Location": f"{self._location}/", **before, "Columns": columns}
 
-    def _write(self, table: dict[str, Any] | None, columns: _Columns) -> bool:
+    def _write_table(self, table: dict[str, Any] | None, columns: _Columns) -> bool:
         """Create or update the table; return False if another writer was faster."""
         storage = self._describe_storage(table, columns)
         if table is None:

@@ -40,52 +40,52 @@ class Figures:
         return sum(each.rows for each in self.versions)
 
 
-def judge(figures: Figures, limits: Limits) -> tuple[RuleResult, ...]:
+def check_rules(figures: Figures, limits: Limits) -> tuple[RuleResult, ...]:
     """Return the result of each rule."""
     return (
-        _judge_rows(figures, limits),
-        _judge_coordinates(figures),
-        _judge_required(figures, limits),
-        _judge_shares(figures, limits),
-        _judge_repeated(figures, limits),
-        _judge_missing(figures, limits),
-        _judge_lag(figures, limits),
-        _judge_late(figures, limits),
-        _judge_future(figures, limits),
+        _check_rows(figures, limits),
+        _check_coordinates(figures),
+        _check_required(figures, limits),
+        _check_shares(figures, limits),
+        _check_repeated(figures, limits),
+        _check_missing(figures, limits),
+        _check_lag(figures, limits),
+        _check_late(figures, limits),
+        _check_future(figures, limits),
     )
 
 
-def _judge_rows(figures: Figures, limits: Limits) -> RuleResult:
+def _check_rows(figures: Figures, limits: Limits) -> RuleResult:
     rows, least = figures.rows, limits.least_rows
     state = RuleState.HOLDS if rows >= least else RuleState.FAILED
     return RuleResult("rows", state, rows, least, f"{rows:,} rows, expected at least {least:,}")
 
 
-def _judge_coordinates(figures: Figures) -> RuleResult:
+def _check_coordinates(figures: Figures) -> RuleResult:
     found = [each for each in figures.columns if each.column in OWN and each.nulls]
     nulls = sum(each.nulls for each in found)
-    detail = _list(f"{each.column} is null in {each.nulls:,} rows" for each in found)
+    detail = _list_parts(f"{each.column} is null in {each.nulls:,} rows" for each in found)
     return _compare("coordinates", nulls, 0, detail or "every row has its record's coordinates")
 
 
-def _judge_required(figures: Figures, limits: Limits) -> RuleResult:
+def _check_required(figures: Figures, limits: Limits) -> RuleResult:
     rule, limit = "required-nulls", limits.required_nulls
     if not figures.has_registry:
         return _not_checked(rule, limit, "without a registry, it is unknown what schemas require")
     found = [each for each in figures.columns if each.required_nulls]
     nulls = sum(each.required_nulls or 0 for each in found)
-    detail = _list(
+    detail = _list_parts(
         f"{each.column} is null in {each.required_nulls:,} rows whose schema requires it"
         for each in found
     )
     unknown = [each for each in figures.versions if each.problem]
     if nulls <= limit and unknown:
-        said = _list(f"schema {each.schema_id}: {each.problem}" for each in unknown)
+        said = _list_parts(f"schema {each.schema_id}: {each.problem}" for each in unknown)
         return _not_checked(rule, limit, f"the schemas of some rows are unknown: {said}")
     return _compare(rule, nulls, limit, detail or "no required field is null")
 
 
-def _judge_shares(figures: Figures, limits: Limits) -> RuleResult:
+def _check_shares(figures: Figures, limits: Limits) -> RuleResult:
     rule, shares = "null-share", limits.null_shares or {}
     named = {each.column.lower(): each for each in figures.columns}
     if not shares:
@@ -97,17 +97,17 @@ def _judge_shares(figures: Figures, limits: Limits) -> RuleResult:
         if (limit := shares.get(name, None if name in OWN else shares.get("*"))) is not None
         and each.share > limit
     ]
-    detail = _list(
+    detail = _list_parts(
         [f"there is no column {name}" for name in missing]
         + [f"{each.column} is null in {each.share:.2%}, limit {limit:.2%}" for each, limit in over]
     )
     return _compare(rule, len(over) + len(missing), 0, detail or "no column is null too often")
 
 
-def _judge_repeated(figures: Figures, limits: Limits) -> RuleResult:
+def _check_repeated(figures: Figures, limits: Limits) -> RuleResult:
     found = [each for each in figures.partitions if each.repeated_records]
     count = sum(each.repeated_records for each in found)
-    detail = _list(
+    detail = _list_parts(
         f"{each} has {each.repeated_records:,} records again, the first at {each.first_repeated}"
         for each in found
     )
@@ -116,9 +116,9 @@ def _judge_repeated(figures: Figures, limits: Limits) -> RuleResult:
     )
 
 
-def _judge_missing(figures: Figures, limits: Limits) -> RuleResult:
+def _check_missing(figures: Figures, limits: Limits) -> RuleResult:
     count = sum(each.unexplained for each in figures.partitions)
-    gaps = _list(
+    gaps = _list_parts(
         f"{each.topic}/{each.partition} lacks {each.first_offset} to {each.last_offset}"
         for each in figures.gaps
     )
@@ -129,24 +129,24 @@ def _judge_missing(figures: Figures, limits: Limits) -> RuleResult:
     return _compare("missing-offsets", count, limits.missing_offsets, detail)
 
 
-def _judge_lag(figures: Figures, limits: Limits) -> RuleResult:
+def _check_lag(figures: Figures, limits: Limits) -> RuleResult:
     rule, limit = "lag", limits.lag_records
     known = [(each, each.lag) for each in figures.partitions if each.lag is not None]
     if not figures.has_kafka or not known:
         return _not_checked(rule, limit, "Kafka was not asked (--kafka)")
     behind = [(each, lag) for each, lag in known if lag > limit]
-    detail = _list(f"{each} has {lag:,} newer records" for each, lag in behind)
+    detail = _list_parts(f"{each} has {lag:,} newer records" for each, lag in behind)
     most = max(lag for _, lag in known)
     return _compare(rule, most, limit, detail or f"at most {most:,} records are newer than a row")
 
 
-def _judge_late(figures: Figures, limits: Limits) -> RuleResult:
+def _check_late(figures: Figures, limits: Limits) -> RuleResult:
     late = sum(each.late for each in figures.days)
     detail = f"{late:,} of {figures.rows:,} events are older than {limits.late_seconds:,} s"
     return _compare("late-events", _divide(late, figures.rows), limits.late_share, detail)
 
 
-def _judge_future(figures: Figures, limits: Limits) -> RuleResult:
+def _check_future(figures: Figures, limits: Limits) -> RuleResult:
     future = sum(each.future for each in figures.days)
     detail = (
         f"{future:,} of {figures.rows:,} events are more than {limits.future_seconds:,} s ahead of "
@@ -168,7 +168,7 @@ def _not_checked(rule: str, limit: float | None, why: str) -> RuleResult:
     return RuleResult(rule, RuleState.NOT_CHECKED, None, limit, why)
 
 
-def _list(parts: Iterable[str]) -> str:
+def _list_parts(parts: Iterable[str]) -> str:
     """Join the first parts, and say how many more there are."""
     listed: Sequence[str] = list(parts)
     return "; ".join(_shorten(listed))

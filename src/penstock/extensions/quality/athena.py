@@ -22,7 +22,7 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 
-_ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=60, spread=True)
+_ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=60, jitter=True)
 _SCAN_LIMIT: Final = "Bytes scanned limit"
 _OPEN: Final = ("QUEUED", "RUNNING")
 
@@ -178,7 +178,7 @@ class Athena:
             fault = classify_answer(code, answer.status)
             if fault is Fault.DENIED:
                 raise SinkAccessDeniedError(f"{operation} was denied: {problem}")
-            skewed = fault is Fault.SKEWED and client.follow_clock(answer)
+            skewed = fault is Fault.SKEWED and client.correct_clock(answer)
             if fault is Fault.MISSING:
                 raise _MissingError(f"{operation} was refused: {problem}")
             if not skewed and fault not in {Fault.THROTTLED, Fault.DOWN}:

@@ -16,7 +16,7 @@ from penstock.extensions.quality._offsets import (
     read_gaps,
     read_place,
 )
-from penstock.extensions.quality._rules import Figures, judge
+from penstock.extensions.quality._rules import Figures, check_rules
 from penstock.extensions.quality._sql import (
     BOUNDS,
     DAYS,
@@ -121,7 +121,7 @@ class TableCheck:
             checked_at=now,
             since=since,
             rows=figures.rows,
-            rules=judge(figures, self._settings.limits),
+            rules=check_rules(figures, self._settings.limits),
             days=figures.days,
             columns=figures.columns,
             versions=figures.versions,

@@ -27,12 +27,12 @@ def save_report(report: Report, where: str) -> tuple[str, ...]:
     name = f"{report.table}/{report.checked_at:%Y%m%dT%H%M%SZ}"
     texts = {"json": json.dumps(report.to_json(), indent=2) + "\n", "html": write_page(report)}
     return tuple(
-        _write(where.rstrip("/"), f"{name}.{kind}", text, _TYPES[kind])
+        _write_file(where.rstrip("/"), f"{name}.{kind}", text, _TYPES[kind])
         for kind, text in texts.items()
     )
 
 
-def _write(where: str, name: str, text: str, content_type: str) -> str:
+def _write_file(where: str, name: str, text: str, content_type: str) -> str:
     if where.startswith(_S3):
         bucket, _, prefix = where.removeprefix(_S3).partition("/")
         key = f"{prefix}/{name}" if prefix else name

@@ -111,10 +111,10 @@ def _run_import(settings: argparse.Namespace) -> int:
 def _say_schema(schema: RestoredSchema, is_plan: bool) -> None:
     say(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
     for version in schema.versions:
-        say(f"  version {version.number} {_describe(version, is_plan)}")
+        say(f"  version {version.number} {_describe_version(version, is_plan)}")
 
 
-def _describe(version: RestoredVersion, is_plan: bool) -> str:
+def _describe_version(version: RestoredVersion, is_plan: bool) -> str:
     note = (_PLANS if is_plan else _NOTES)[version.action]
     place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
     ids = f", {version.id} -> {version.new_id}" if version.new_id else ""

@@ -118,11 +118,11 @@ def import_schemas(
         schema = convert_schema(each, backup.kind, admin.kind).schema
         target = read_present(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
-        yield _describe(plan, plan if dry_run else restore_schema(admin, plan))
+        yield _make_result(plan, plan if dry_run else restore_schema(admin, plan))
         report("schemas", done, len(backup.schemas))
 
 
-def _describe(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:
+def _make_result(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:
     versions = tuple(
         RestoredVersion(
             each.version.number, each.version.id, each.action.value, each.number, each.id

@@ -124,14 +124,14 @@ def _say_schema(schema: CopiedSchema, is_plan: bool) -> None:
     mode = f", mode {schema.compatibility}" if schema.compatibility else ""
     say(f"{name}: {schema.action}{mode}")
     for version in schema.versions:
-        say(f"  version {version.number} {_describe(version, is_plan)}")
+        say(f"  version {version.number} {_describe_version(version, is_plan)}")
     for note in schema.notes:
         say(f"  {note}")
     for problem in schema.problems:
         say(f"  PROBLEM {problem}")
 
 
-def _describe(version: CopiedVersion, is_plan: bool) -> str:
+def _describe_version(version: CopiedVersion, is_plan: bool) -> str:
     if version.action == "leave-out":
         return f"is left out: its status is {version.status}; the map has it"
     place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"

@@ -49,7 +49,7 @@ def compare_readings(
         return Comparison(0, note=f"{first[0].source} refuses it: {version}")
     try:
         payloads = make_payloads(version.schema)
-        expected = _read(first, payloads)
+        expected = _read_payloads(first, payloads)
     except PenstockError as error:
         return Comparison(0, note=f"no sample record could be made: {error}")
     for registry, key in others:
@@ -58,7 +58,7 @@ def compare_readings(
             return Comparison(0, problem=f"{registry.source} does not read {key}: {found}")
         if canonical_form(found.schema) != canonical_form(version.schema):
             return Comparison(0, problem=f"{registry.source} has another definition under {key}")
-        if _read((registry, key), payloads) != expected:
+        if _read_payloads((registry, key), payloads) != expected:
             return Comparison(0, problem=f"{registry.source} reads other values with {key}")
     return Comparison(len(payloads))
 
@@ -88,7 +88,9 @@ def _get(registry: SchemaRegistry, key: SchemaKey) -> SchemaVersion | str:
         return str(error)
 
 
-def _read(reader: tuple[SchemaRegistry, SchemaKey], payloads: Sequence[bytes]) -> list[Any]:
+def _read_payloads(
+    reader: tuple[SchemaRegistry, SchemaKey], payloads: Sequence[bytes]
+) -> list[Any]:
     """Frame payloads with a key, and read them as consumers of a registry do."""
     registry, key = reader
     registries, values = Registries([registry]), []

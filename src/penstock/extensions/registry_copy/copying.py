@@ -191,7 +191,7 @@ class _Copying:
             raise
         except RegistryError as error:
             return _refuse(schema.name, str(error), schema.compatibility)
-        return self._describe(schema, converted, plan, done)
+        return self._make_result(schema, converted, plan, done)
 
     def _convert(self, schema: SchemaBackup) -> ConvertedSchema:
         check_definitions(schema)
@@ -240,7 +240,7 @@ class _Copying:
         wanted = done + len(there.to_register)
         return f"{error}; {done} of the {wanted} versions of {name} are in {self._target.source}"
 
-    def _describe(
+    def _make_result(
         self, schema: SchemaBackup, converted: ConvertedSchema, plan: SchemaPlan, done: SchemaPlan
     ) -> CopiedSchema:
         found = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.extensions.staging.configuration import Configuration, read_configuration
-from penstock.extensions.staging.join import JoinCounts, Joiner, JoinEvent, Key, Verdict
+from penstock.extensions.staging.join import JoinCounts, Joiner, JoinEvent, JoinResult, Key
 from penstock.extensions.staging.plan import Dependency, Role, StagedTable, StagingPlan, StagingSink
 from penstock.extensions.staging.retry import Retries, RetryCounts
 from penstock.extensions.staging.settings import JoinTables, RetrySettings
@@ -15,6 +15,7 @@ __all__ = [
     "Dependency",
     "JoinCounts",
     "JoinEvent",
+    "JoinResult",
     "JoinTables",
     "Joiner",
     "Key",
@@ -26,7 +27,6 @@ __all__ = [
     "StagingPlan",
     "StagingSink",
     "UnjoinedTable",
-    "Verdict",
     "Waiter",
     "WaitingTable",
     "read_configuration",

@@ -30,7 +30,7 @@ def _choice(description: str, *words: str) -> Schema:
     return {"description": description, "type": "string", "enum": list(words)}
 
 
-def _list(description: str, item: Schema, least: int = 1) -> Schema:
+def _list_of(description: str, item: Schema, least: int = 1) -> Schema:
     return {
         "description": description,
         "type": "array",
@@ -68,13 +68,13 @@ _TOPIC: Final = _text("the name of a topic", "^[A-Za-z0-9._-]{1,249}$")
 _FIELD: Final = _text("the name of a field", "^.+$")
 _FIELDS: Final = {
     "description": "the name of a column, or several names in a list",
-    "anyOf": [_FIELD, _list("the names of columns", _FIELD)],
+    "anyOf": [_FIELD, _list_of("the names of columns", _FIELD)],
 }
 _SERVERS: Final = {
     "description": "brokers as host:port, in a list or separated by commas",
     "anyOf": [
         _text("brokers", "^[^ :,]+:[0-9]+( *, *[^ :,]+:[0-9]+)*$"),
-        _list("brokers", _text("a broker as host:port", "^[^ :,]+:[0-9]+$")),
+        _list_of("brokers", _text("a broker as host:port", "^[^ :,]+:[0-9]+$")),
     ],
 }
 _STARTING: Final = {
@@ -136,7 +136,7 @@ _DELETED_WHEN: Final = _object(
     "an object with a column, and its values that delete the row",
     {
         "column": _text("the name of a column", "^.+$"),
-        "values": _list("values as text", _text("a value", "^.+$")),
+        "values": _list_of("values as text", _text("a value", "^.+$")),
     },
     "column",
     "values",
@@ -146,11 +146,11 @@ _TABLE: Final = _object(
     {
         "name": _NAME,
         "target_table_name": _text("the name of the table, like `name`", "^[A-Za-z0-9_.-]+$"),
-        "topics": _list("topics, each in one table", _TOPIC),
+        "topics": _list_of("topics, each in one table", _TOPIC),
         "topic_name": _TOPIC,
         "topic_pattern": _text("a regular expression for whole names of topics", "^.+$"),
-        "columns": _list("the fields that become columns [all]", _FIELD),
-        "column_names": _list("the fields that become columns, in lower case", _FIELD),
+        "columns": _list_of("the fields that become columns [all]", _FIELD),
+        "column_names": _list_of("the fields that become columns, in lower case", _FIELD),
         "rename": {
             "description": "an object: fields, and the names of their columns",
             "type": "object",
@@ -169,9 +169,9 @@ _TABLE: Final = _object(
         "event_time": _text("the column with the event time", "^.+$"),
         "tombstone": _choice("ignore or delete", "ignore", "delete"),
         "deleted_when": _DELETED_WHEN,
-        "sinks": _list("dynamodb, lake or both", _choice("a sink", "dynamodb", "lake")),
+        "sinks": _list_of("dynamodb, lake or both", _choice("a sink", "dynamodb", "lake")),
         "role": _choice("staging or driver", "staging", "driver"),
-        "dependencies": _list("rows that each row of a driver needs", _DEPENDENCY),
+        "dependencies": _list_of("rows that each row of a driver needs", _DEPENDENCY),
         "final": _NAME,
     },
     "key",
@@ -200,7 +200,7 @@ FILE: Final[Schema] = {
             "max_offsets_per_partition": _count(
                 "the most records of a batch for each partition there is, a number from 1"
             ),
-            "tables": _list("a list of tables", _TABLE),
+            "tables": _list_of("a list of tables", _TABLE),
         },
         "tables",
     ),

@@ -31,14 +31,14 @@ def _run(environ: Mapping[str, str], settings: argparse.Namespace) -> int:
         say_json({"file": settings.file, "tables": tables})
         return 0
     for table in tables:
-        for line in _describe(table):
+        for line in _describe_table(table):
             say(line)
     topics = sum(len(each.topics) for each in tables)
     say(f"{settings.file} is valid; tables: {len(tables)}, topics and patterns: {topics}")
     return 0
 
 
-def _describe(table: PlannedTable) -> Iterator[str]:
+def _describe_table(table: PlannedTable) -> Iterator[str]:
     yield f"{table.name}: {table.role}, in {' and '.join(table.sinks)}"
     if table.topics:
         yield f"  topics   {', '.join(table.topics)}"

@@ -73,7 +73,7 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
         SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer, or
             there is no such object (retriable).
     """
-    return read_configuration(_read(where), environ)
+    return read_configuration(_read_plan(where), environ)
 
 
 def load_plan(where: str) -> StagingPlan:
@@ -82,7 +82,7 @@ def load_plan(where: str) -> StagingPlan:
     Raises:
         SettingsError, SinkAccessDeniedError, SinkUnavailableError: see `load_configuration`.
     """
-    given = _parse(_read(where))
+    given = _parse(_read_plan(where))
     tables = {name: value for name, value in given.items() if name == "tables"}
     return _read_object(tables, {}).plan
 
@@ -184,14 +184,14 @@ def _make_table(entry: Mapping[str, Any]) -> StagedTable:
 
 
 def _make_shape(given: Mapping[str, Any]) -> RowShape:
-    sort = _list(given.get("sort", ()))
+    sort = _make_tuple(given.get("sort", ()))
     return RowShape(
-        _list(given["key"]),
+        _make_tuple(given["key"]),
         given.get("key_name"),
         sort,
         given.get("sort_name", sort[0] if len(sort) == 1 else None),
         given.get("event_time"),
-        _list(given.get("order", ())),
+        _make_tuple(given.get("order", ())),
         Mode.UPSERT,
         Tombstone(given.get("tombstone", Tombstone.IGNORE)),
         KeyFormat(given["key_format"]) if "key_format" in given else None,
@@ -203,7 +203,7 @@ def _make_deleted_when(given: Mapping[str, Any]) -> DeletedWhen:
     return DeletedWhen(given["column"], tuple(given["values"]))
 
 
-def _list(value: Any) -> tuple[str, ...]:
+def _make_tuple(value: Any) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
@@ -282,7 +282,7 @@ def _starting_problems(text: str) -> Iterator[str]:
             yield f"$.starting: found {json.dumps(text)}, expected {expected['description']}"
 
 
-def _read(where: str) -> str:
+def _read_plan(where: str) -> str:
     try:
         if not where.startswith(_S3):
             return Path(where).read_text(encoding="utf-8")

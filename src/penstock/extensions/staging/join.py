@@ -61,7 +61,7 @@ JoinCounts = Counter[JoinEvent | Reason]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JoinResult:
     """The result of joining a driver's row; `failure` is None if it is joined, deleted or gone.
 
     Attributes:
@@ -125,7 +125,7 @@ class Joiner:
             give_up[row["_source"]] = each
             keys.append(_key(table, row))
 
-        def file(failed: Sequence[Verdict]) -> None:
+        def file(failed: Sequence[JoinResult]) -> None:
             self.errors.keep(
                 [
                     _file(each, give_up[each.source](each.failure))
@@ -135,9 +135,9 @@ class Joiner:
             )
 
         counts = JoinCounts()
-        for verdict in self.settle(table, keys, file).values():
-            if verdict.source in give_up:
-                counts[_event(verdict, JoinEvent.JOINED)] += 1
+        for result in self.resolve(table, keys, file).values():
+            if result.source in give_up:
+                counts[_event(result, JoinEvent.JOINED)] += 1
         return counts
 
     def find_awaited(self, table: StagedTable, rows: Iterable[_Row]) -> list[str]:
@@ -156,73 +156,73 @@ class Joiner:
                 self.waiting.delete(marker)
         return counts
 
-    def settle(
+    def resolve(
         self,
         table: StagedTable,
         keys: Iterable[Key],
-        file: Callable[[Sequence[Verdict]], None] = lambda failed: None,
-    ) -> dict[Key, Verdict]:
+        file: Callable[[Sequence[JoinResult]], None] = lambda failed: None,
+    ) -> dict[Key, JoinResult]:
         """Join rows of a driver table, or leave them waiting for the first row that they lack.
 
         `file` receives the rows that failed, before an item says that they wait.
         """
         return {
-            key: verdict
+            key: result
             for some in _in_hundreds(list(dict.fromkeys(keys)))
-            for key, verdict in self._settle(table, some, file).items()
+            for key, result in self._resolve(table, some, file).items()
         }
 
-    def _settle(
-        self, table: StagedTable, keys: Sequence[Key], file: Callable[[Sequence[Verdict]], None]
-    ) -> dict[Key, Verdict]:
-        settled: dict[Key, Verdict] = {}
+    def _resolve(
+        self, table: StagedTable, keys: Sequence[Key], file: Callable[[Sequence[JoinResult]], None]
+    ) -> dict[Key, JoinResult]:
+        resolved: dict[Key, JoinResult] = {}
         overtaken: list[Waiter] = []
         while keys:
-            verdicts = list(self._judge(table, keys))
-            settled |= {each.key: each for each in verdicts}
-            file([each for each in verdicts if each.failure])
+            results = list(self._decide(table, keys))
+            resolved |= {each.key: each for each in results}
+            file([each for each in results if each.failure])
             waiters = self.waiting.put(
-                [_make_waiter(table, each) for each in verdicts if each.lacks]
+                [_make_waiter(table, each) for each in results if each.lacks]
             )
             # Not before the items are written: the other side looks for them in this order.
-            staged = self._find_rows({each.lacks for each in verdicts if each.lacks})
-            keys = [each.key for each in verdicts if each.lacks in staged]
+            staged = self._find_rows({each.lacks for each in results if each.lacks})
+            keys = [each.key for each in results if each.lacks in staged]
             overtaken += [each for each in waiters if each.key in keys]
         for waiter in overtaken:
-            self._end(waiter, settled[waiter.key])
-        return settled
+            self._end(waiter, resolved[waiter.key])
+        return resolved
 
-    def _end(self, waiter: Waiter, verdict: Verdict) -> bool:
+    def _end(self, waiter: Waiter, result: JoinResult) -> bool:
         """Settle a dead letter, or change its failure; return whether its record is current."""
-        if not verdict.source:
+        if not result.source:
             return False  # the row is gone, and the retries park its record
-        is_current = verdict.is_of(waiter.id)
-        if verdict.failure and is_current:
-            self.errors.change_failure(waiter.id, verdict.failure, verdict.missing)
+        is_current = result.is_of(waiter.id)
+        if result.failure and is_current:
+            self.errors.change_failure(waiter.id, result.failure, result.missing)
         else:
             self.errors.mark_done(waiter.id, JOIN)
         self.waiting.delete(waiter)
         return is_current
 
-    def _judge(self, table: StagedTable, keys: Sequence[Key]) -> Iterator[Verdict]:
-        """Write the final rows that can be made; yield a verdict for each key."""
+    def _decide(self, table: StagedTable, keys: Sequence[Key]) -> Iterator[JoinResult]:
+        """Write the final rows that can be made; yield a result for each key."""
         place = self._locate(table.name)
         rows = read_rows(self._client, [RowAddress(place, key) for key in keys])
         drivers = {}
         for key in keys:
-            verdict = Verdict(key, write_name(table, key))
+            result = JoinResult(key, write_name(table, key))
             if (row := rows.get(RowAddress(place, key))) is None:
-                yield verdict
+                yield result
                 continue
-            verdict = replace(verdict, source=row["_source"], record_id=find_record_id(row))
+            result = replace(result, source=row["_source"], record_id=find_record_id(row))
             try:
-                drivers[key] = _Driver(row, verdict, self._find_needs(table, row))
+                drivers[key] = _Driver(row, result, self._find_needs(table, row))
             except UnroutableError as error:
-                yield replace(verdict, failure=Failure.of(error))
+                yield replace(result, failure=Failure.of(error))
         for group in _group(drivers.values()):
-            yield from self._judge_group(table, group)
+            yield from self._decide_group(table, group)
 
-    def _judge_group(self, table: StagedTable, drivers: Sequence[_Driver]) -> Iterator[Verdict]:
+    def _decide_group(self, table: StagedTable, drivers: Sequence[_Driver]) -> Iterator[JoinResult]:
         found = self._find_rows({need for each in drivers for _, need in each.needs})
         ready = [each for each in drivers if all(need in found for _, need in each.needs)]
         lacking = [each for each in drivers if not all(need in found for _, need in each.needs)]
@@ -231,13 +231,13 @@ class Joiner:
         refused = writer.write(_make_final(table, each, found) for each in ready)
         for place, each in enumerate(ready):
             error = refused.get(place)
-            yield replace(each.verdict, failure=Failure.of(error) if error else None)
+            yield replace(each.result, failure=Failure.of(error) if error else None)
         # A dependency may have been deleted since the record was joined.
-        joined = read_rows(self._client, [RowAddress(final, each.verdict.key) for each in lacking])
+        joined = read_rows(self._client, [RowAddress(final, each.result.key) for each in lacking])
         for each in lacking:
-            row = joined.get(RowAddress(final, each.verdict.key))
+            row = joined.get(RowAddress(final, each.result.key))
             is_joined = row is not None and row[ORDER] >= each.row[ORDER]
-            yield each.verdict if is_joined else _find_lacking(each, found)
+            yield each.result if is_joined else _find_lacking(each, found)
 
     def _find_needs(self, table: StagedTable, row: _Row) -> tuple[tuple[str, RowAddress], ...]:
         """Return the name and address of each dependency; a deleted row has none."""
@@ -273,10 +273,10 @@ class Joiner:
             tables.setdefault(each.table, []).append(each)
         counts = JoinCounts()
         for name, own in tables.items():
-            verdicts = self.settle(self.plan.table(name), [each.key for each in own])
+            results = self.resolve(self.plan.table(name), [each.key for each in own])
             for each in own:
-                if self._end(each, verdicts[each.key]):
-                    counts[_event(verdicts[each.key], JoinEvent.RELEASED)] += 1
+                if self._end(each, results[each.key]):
+                    counts[_event(results[each.key], JoinEvent.RELEASED)] += 1
         del counts[JoinEvent.WAITING]  # they were counted when they began to wait
         return counts
 
@@ -294,7 +294,7 @@ class _Driver:
     """A driver's row, and the name and address of each dependency."""
 
     row: _Row
-    verdict: Verdict
+    result: JoinResult
     needs: tuple[tuple[str, RowAddress], ...]
 
 
@@ -333,30 +333,30 @@ def _split(source: str) -> tuple[str, int, int]:
     return topic, int(partition), int(offset)
 
 
-def _event(verdict: Verdict, done: JoinEvent) -> JoinEvent | Reason:
-    if verdict.failure is None:
+def _event(result: JoinResult, done: JoinEvent) -> JoinEvent | Reason:
+    if result.failure is None:
         return done
-    is_unmet = verdict.failure.reason is Reason.UNMET_DEPENDENCY
-    return JoinEvent.WAITING if is_unmet else verdict.failure.reason
+    is_unmet = result.failure.reason is Reason.UNMET_DEPENDENCY
+    return JoinEvent.WAITING if is_unmet else result.failure.reason
 
 
-def _file(verdict: Verdict, failed: FailedRecord) -> FailedRecord:
-    return replace(failed, stage=JOIN, driver=verdict.driver, waiting_for=verdict.missing)
+def _file(result: JoinResult, failed: FailedRecord) -> FailedRecord:
+    return replace(failed, stage=JOIN, driver=result.driver, waiting_for=result.missing)
 
 
-def _make_waiter(table: StagedTable, verdict: Verdict) -> Waiter:
-    return Waiter(verdict.missing[0], table.name, verdict.key, verdict.letter_id, verdict.driver)
+def _make_waiter(table: StagedTable, result: JoinResult) -> Waiter:
+    return Waiter(result.missing[0], table.name, result.key, result.letter_id, result.driver)
 
 
-def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> Verdict:
-    """Return the verdict on a row that lacks dependencies."""
+def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> JoinResult:
+    """Return the result on a row that lacks dependencies."""
     missing = {name: need for name, need in driver.needs if need not in found}
     detail = (
-        f"{driver.verdict.source}: found no row {', '.join(missing)}, expected the rows that it"
+        f"{driver.result.source}: found no row {', '.join(missing)}, expected the rows that it"
         " depends on"
     )
     return replace(
-        driver.verdict,
+        driver.result,
         failure=Failure(Reason.UNMET_DEPENDENCY, detail),
         missing=tuple(map(shorten_name, list(missing)[:_MOST_NAMES])),
         lacks=next(iter(missing.values())),

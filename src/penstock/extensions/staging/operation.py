@@ -37,10 +37,10 @@ def check_staging(where: str, environ: Mapping[str, str]) -> tuple[PlannedTable,
     """
     tables = load_configuration(where, environ).plan.tables
     finals = [_describe_final(each) for each in tables if each.role is Role.DRIVER]
-    return (*map(_describe, tables), *finals)
+    return (*map(_make_planned_table, tables), *finals)
 
 
-def _describe(table: StagedTable) -> PlannedTable:
+def _make_planned_table(table: StagedTable) -> PlannedTable:
     shape = table.shape
     fields = {"key": shape.key, "sort": shape.sort, "order": shape.order}
     return PlannedTable(

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from penstock.errors import Failure, Reason, UnroutableError
-from penstock.extensions.staging.join import Joiner, Key, Verdict, read_name
+from penstock.extensions.staging.join import Joiner, JoinResult, Key, read_name
 from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 
@@ -52,7 +52,7 @@ class Retries:
         due = self._errors.find_unjoined(selection)
         while has_time():
             ids = list(islice(due, ROWS_AT_ONCE))
-            self._retry(list(self._errors.read(ids, selection.takes)), counts)
+            self._retry(list(self._errors.read(ids, selection.matches)), counts)
             if len(self._spent) >= _MOST_PARKED or len(ids) < ROWS_AT_ONCE:
                 self._announce(counts)
             if len(ids) < ROWS_AT_ONCE:
@@ -64,27 +64,27 @@ class Retries:
     def _retry(self, rows: Sequence[DeadLetter], counts: RetryCounts) -> None:
         # An earlier run ended before it parked these.
         spent = [row for row in rows if row.is_spent and self._errors.claim(row)]
-        for row, verdict in self._judge([row for row in rows if not row.is_spent]):
-            if verdict.failure is None or not verdict.is_of(row.id):
+        for row, result in self._decide([row for row in rows if not row.is_spent]):
+            if result.failure is None or not result.is_of(row.id):
                 counts.joined += self._errors.mark_done(row.id, self._name)
                 self._forget(row)
-            elif self._errors.count_retry(row, verdict.failure, verdict.missing):
+            elif self._errors.count_retry(row, result.failure, result.missing):
                 failed = replace(
                     row,
                     attempts=row.attempts + 1,
-                    reason=verdict.failure.reason,
-                    detail=verdict.failure.detail,
-                    waiting_for=verdict.missing,
+                    reason=result.failure.reason,
+                    detail=result.failure.detail,
+                    waiting_for=result.missing,
                 )
-                is_over = failed.is_spent or not _may_be_joined(verdict)
+                is_over = failed.is_spent or not _may_be_joined(result)
                 counts.waiting += not is_over
                 spent += [failed] if is_over else []
         for row in spent:  # before it is parked, so that no arrival releases it any more
             self._forget(row)
         self._spent += [(replace(row, value=None), self._parked.put(row)) for row in spent]
 
-    def _judge(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, Verdict]]:
-        """Yield each row with the verdict on its driver's row."""
+    def _decide(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, JoinResult]]:
+        """Yield each row with the result on its driver's row."""
         by_table: dict[str, list[tuple[DeadLetter, Key]]] = {}
         for row in rows:
             try:
@@ -94,10 +94,10 @@ class Retries:
                 continue
             by_table.setdefault(table.name, []).append((row, key))
         for name, own in by_table.items():
-            verdicts = self._joiner.settle(self._joiner.plan.table(name), [key for _, key in own])
+            results = self._joiner.resolve(self._joiner.plan.table(name), [key for _, key in own])
             for row, key in own:
-                is_gone = not verdicts[key].source  # a key of another plan may have the same form
-                yield row, _refuse(row, _gone(row)) if is_gone else verdicts[key]
+                is_gone = not results[key].source  # a key of another plan may have the same form
+                yield row, _refuse(row, _gone(row)) if is_gone else results[key]
 
     def _announce(self, counts: RetryCounts) -> None:
         """Write one notice of the parked records, and mark their dead letters."""
@@ -123,14 +123,14 @@ def _gone(row: DeadLetter) -> UnroutableError:
     return UnroutableError(f"found no row {row.driver}, expected the row that waits")
 
 
-def _refuse(row: DeadLetter, error: UnroutableError) -> Verdict:
-    """Return the verdict on a dead letter whose driver's row cannot be read."""
+def _refuse(row: DeadLetter, error: UnroutableError) -> JoinResult:
+    """Return the result on a dead letter whose driver's row cannot be read."""
     failure = Failure.of(error)
     _, record_id = read_letter_id(row.id)
-    return Verdict((), row.driver, "", record_id, failure, missing=row.waiting_for)
+    return JoinResult((), row.driver, "", record_id, failure, missing=row.waiting_for)
 
 
-def _may_be_joined(verdict: Verdict) -> bool:
+def _may_be_joined(result: JoinResult) -> bool:
     """Return whether a later retry may join a row: its dependencies may come, or its plan again."""
-    is_unmet = verdict.failure is None or verdict.failure.reason is Reason.UNMET_DEPENDENCY
-    return is_unmet or not verdict.source
+    is_unmet = result.failure is None or result.failure.reason is Reason.UNMET_DEPENDENCY
+    return is_unmet or not result.source

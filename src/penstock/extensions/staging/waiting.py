@@ -81,12 +81,14 @@ class WaitingTable:
             SinkRefusedError: the table rejects an item; it may have another key.
         """
         written = [replace(each, token=self._new_token()) for each in waiters]
-        self._write(written)
+        self._write_waiters(written)
         missing = dict.fromkeys(each.waiting_for for each in waiters)
-        self._write([Waiter(each, "", (), "", _MARKER, self._new_token()) for each in missing])
+        self._write_waiters(
+            [Waiter(each, "", (), "", _MARKER, self._new_token()) for each in missing]
+        )
         return written
 
-    def _write(self, waiters: Sequence[Waiter]) -> None:
+    def _write_waiters(self, waiters: Sequence[Waiter]) -> None:
         for error in self._writer.write(map(self._make, waiters)).values():
             raise error
 
@@ -94,7 +96,7 @@ class WaitingTable:
         """Return the markers of rows, at most 100, that others may wait for."""
         keys = [{"waitingFor": shorten_name(row), "driver": _MARKER} for row in rows]
         found = read_rows(self._client, [RowAddress.of(self._table, key) for key in keys])
-        return [_read(row) for row in found.values()]
+        return [_read_waiter(row) for row in found.values()]
 
     def find_waiters(self, marker: Waiter) -> Iterator[list[Waiter]]:
         """Yield the waiters of a marker's row, at most 100 at once."""
@@ -106,7 +108,7 @@ class WaitingTable:
             "Limit": _ITEMS_AT_ONCE,
         }
         for page in query_rows(self._client, request):
-            yield [_read(item) for item in page if item["driver"] != _MARKER]
+            yield [_read_waiter(item) for item in page if item["driver"] != _MARKER]
 
     def delete(self, waiter: Waiter) -> None:
         """Delete an item or a marker, unless it was written again since it was read."""
@@ -145,7 +147,7 @@ class WaitingTable:
         }
 
 
-def _read(item: dict[str, Any]) -> Waiter:
+def _read_waiter(item: dict[str, Any]) -> Waiter:
     return Waiter(
         item["waitingFor"],
         item["table"],

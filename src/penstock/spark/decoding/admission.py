@@ -99,11 +99,11 @@ def _admit_each(
     The merge with the merge of those is the same as a merge of all, unless a union tells types
     apart that other versions have under two names. Then each is checked with a merge of all.
     """
-    refused = _refuse(known, new, columns, at_once=False)
+    refused = _refuse(known, new, columns, together=False)
     left = [each for each in new if each.key not in refused]
     if not left or _fit_together(known, left, columns):
         return refused
-    return _refuse(known, new, columns, at_once=True)
+    return _refuse(known, new, columns, together=True)
 
 
 def _refuse(
@@ -111,11 +111,11 @@ def _refuse(
     new: Sequence[SchemaVersion],
     columns: Projection | None,
     *,
-    at_once: bool,
+    together: bool,
 ) -> dict[SchemaKey, Failure]:
     refused: dict[SchemaKey, Failure] = {}
     before = [each.schema for each in known]
-    if before and not at_once:
+    if before and not together:
         before = [merge_schemas(before)]
     for version in new:
         try:
@@ -123,7 +123,7 @@ def _refuse(
         except PenstockError as error:
             refused[version.key] = Failure.of(error)
         else:
-            before = [*before, version.schema] if at_once else [merged]
+            before = [*before, version.schema] if together else [merged]
     return refused
 
 

@@ -1,6 +1,6 @@
 """Decode records of any number of schema versions to columns, by one function in Java.
 
-A call of the function looks up a record's version, inflates and decodes its payload and judges it,
+A call of the function looks up a record's version, inflates and decodes its payload and checks it,
 within the stage that Spark compiles (docs/adr/0010-decode-in-java.md).
 """
 

@@ -160,7 +160,7 @@ class _FrameSql:
     def status(self) -> str:
         """Return the status by the bytes up to the schema id."""
         # The dead letter of a record whose id is another registry's has the right reason
-        # (`failures.Judge`): it cannot be decoded anyway.
+        # (`failures.FailureFinder`): it cannot be decoded anyway.
         known = ", ".join(str(_SIZES[kind]) for kind in _SIZES if kind in self.framing.kinds)
         return f"""
             CASE WHEN value IS NULL OR {STAYS_HERE} THEN '{FrameStatus.TOMBSTONE}'

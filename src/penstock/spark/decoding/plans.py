@@ -108,12 +108,12 @@ def write_out(schema: Schema) -> Schema:
 
 def write_plan(schema: Schema, root: Place) -> Plan:
     """Return the plan for a version that the merge at `root` was made of."""
-    return _write(write_out(schema), root)
+    return _write_plan(write_out(schema), root)
 
 
-def _write(writer: Any, reader: Place) -> Plan:
+def _write_plan(writer: Any, reader: Place) -> Plan:
     if isinstance(writer, list):
-        return ["union", *(_write(each, reader) for each in writer)]
+        return ["union", *(_write_plan(each, reader) for each in writer)]
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return ["null"]
@@ -134,7 +134,7 @@ def _write_details(writer: Any, kind: str, place: Place) -> Plan:
         is_millis = place.kind == "long" and place.logical in _MILLIS
         return ["millis" if is_millis else place.kind]
     if place.item is not None:
-        return [_write(writer[_ITEM_KEYS[kind]], place.item)]
+        return [_write_plan(writer[_ITEM_KEYS[kind]], place.item)]
     if kind == "enum":
         return list(writer["symbols"])
     if kind == "record":
@@ -146,6 +146,6 @@ def _write_fields(writer: Any, place: Place) -> list[Plan]:
     columns = [name for name, each in place.fields.items() if not each.is_empty]
     at = {name: number for number, name in enumerate(columns)}
     return [
-        [at.get(each["name"], _LEFT_OUT), _write(each["type"], place.fields[each["name"]])]
+        [at.get(each["name"], _LEFT_OUT), _write_plan(each["type"], place.fields[each["name"]])]
         for each in writer["fields"]
     ]

@@ -26,7 +26,7 @@ _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ANCESTOR: Final = ".CherrypickAncestorCommitException"
 _COPIED_FROM: Final = "source-snapshot-id"
-_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
+_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, jitter=True)
 
 
 def catalog_settings() -> dict[str, str]:

@@ -122,7 +122,7 @@ def start_consuming(
         transform: a pure function of decoded rows, applied before every sink.
 
     Raises:
-        CheckpointTakenError: another job holds the lease.
+        CheckpointInUseError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
     """
     sinks = settings.sinks
@@ -149,7 +149,7 @@ def start_job(
     """Start the query that `build` returns, and hold the lease of its checkpoint until it ends.
 
     Raises:
-        CheckpointTakenError: another job holds the lease.
+        CheckpointInUseError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
     """
     with claim_checkpoint(spark, settings.checkpoint, errors_table, settings.lease) as lease:

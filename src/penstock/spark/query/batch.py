@@ -6,7 +6,7 @@
 | 1, 2 | those of versions that the batch looked up in its first round; in its second         |
 
 With routes by schema name, each table has its own merge and parts, and records of a name without a
-route are given up. A part is decoded, judged, counted and written in one pass. Only if that pass
+route are given up. A part is decoded, checked, counted and written in one pass. Only if that pass
 finds unknown ids are they looked up, and the answers are written to the ledger before anything that
 depends on them. So the ledger and a record together determine the record's part, and a batch that
 comes again is split as before (docs/adr/0012-parts-of-a-batch.md).
@@ -26,7 +26,7 @@ from penstock.errors import Failure
 from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
-from penstock.spark.failures import Judge, file_errors
+from penstock.spark.failures import FailureFinder, file_errors
 from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
@@ -74,13 +74,13 @@ class Batches:
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
         self._lookup = lookup_versions(group, context.registries, ledger)
 
-    def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
+    def write_batch(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.
 
         Raises:
             LostRecordsError: Kafka deleted records of the batch while it was written.
             PenstockError: it is retriable, or not the fault of a record. The rest of the batch must
-                not be given up; take the whole batch again.
+                not be given up; write the whole batch again.
         """
         constant = tell_time()
         frames = split_frames(records, self._framing)
@@ -105,11 +105,11 @@ class Batches:
         self._write_each(batch, lookup.versions, lookup.round)
         self._give_up(batch, lookup.refused)
         if lookup.others:
-            judge = Judge.of(self._framing, KnownSchemas({}, {}, lookup.others))
-            batch.figures.file(file_errors(batch.unknown(), judge, self._errors))
+            finder = FailureFinder.of(self._framing, KnownSchemas({}, {}, lookup.others))
+            batch.figures.file(file_errors(batch.unknown(), finder, self._errors))
 
     def _write_known(self, batch: _Batch) -> None:
-        """Write part 0; the pass of the first table also judges records that no table takes."""
+        """Write part 0; the pass of the first table also gives up records that no table takes."""
         first = next(iter(self._writers))
         others = [each for each in batch.versions.known if self._lookup.table_of(each) != first]
         elsewhere = f"IF({_among(each.key for each in others)}, '{RowStatus.ELSEWHERE}', status)"
@@ -132,9 +132,9 @@ class Batches:
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:
-            judge = Judge.of(self._framing, KnownSchemas({}, dict(refused)))
+            finder = FailureFinder.of(self._framing, KnownSchemas({}, dict(refused)))
             rows = batch.frames.filter(_among(refused))
-            batch.figures.file(file_errors(rows, judge, self._errors))
+            batch.figures.file(file_errors(rows, finder, self._errors))
 
 
 def lookup_versions(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:

@@ -1,4 +1,4 @@
-"""Write one part of a batch to the sinks of a table; decode, judge and count it in one pass."""
+"""Write one part of a batch to the sinks of a table; decode, finder and count it in one pass."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from penstock.errors import LostRecordsError, Reason
 from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
-from penstock.spark.failures import Judge, file_errors
+from penstock.spark.failures import FailureFinder, file_errors
 from penstock.spark.filter_counts import FilterCounts
-from penstock.spark.query.at_once import run_at_once
+from penstock.spark.query.concurrently import run_concurrently
 from penstock.spark.rows import PLACE, Fence, keep_raw
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.sinks.records import describe_versions
@@ -95,15 +95,15 @@ class PartWriter:
         """Write frames as one part, with the part's versions; without one, nothing is decoded."""
         if not part.versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            self._write(part, frames.withColumn("status", unknown), None, figures)
+            self._write_part(part, frames.withColumn("status", unknown), None, figures)
             return
         if self._decoder is None or self._decoder.versions != part.versions:
             columns = self._table.columns
             self._decoder = Decoder(frames.sparkSession, part.versions, columns)
-        self._write(part, decode_frames(self._decoder, frames), self._decoder, figures)
+        self._write_part(part, decode_frames(self._decoder, frames), self._decoder, figures)
 
-    def _write(
-        self, part: Part, judged: DataFrame, decoder: Decoder | None, figures: Figures
+    def _write_part(
+        self, part: Part, checked: DataFrame, decoder: Decoder | None, figures: Figures
     ) -> None:
         """Write the rows and dead letters of a part."""
         refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
@@ -116,10 +116,10 @@ class PartWriter:
         writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
         is_marked = not self.needs_marker
         counts = _compare(
-            part.batch, count_passes(judged, () if is_marked else writes, self._filters)
+            part.batch, count_passes(checked, () if is_marked else writes, self._filters)
         )
         if is_marked and counts["rows"]:
-            _compare(part.batch, chain([counts], count_passes(judged, writes, self._filters)))
+            _compare(part.batch, chain([counts], count_passes(checked, writes, self._filters)))
         if counts["rows"]:
             self._marked_until = 0.0
         elif writes and not is_marked:
@@ -128,14 +128,14 @@ class PartWriter:
         for each in refused:
             figures.refuse(each)
         if counts["tombstones"]:
-            self._write_tombstones(judged, part, figures)
+            self._write_tombstones(checked, part, figures)
         if counts["errors"]:
-            judge = Judge.of(part.framing, describe_versions(part.versions))
-            figures.file(file_errors(judged.filter(IS_ERROR), judge, self._context.errors))
+            finder = FailureFinder.of(part.framing, describe_versions(part.versions))
+            figures.file(file_errors(checked.filter(IS_ERROR), finder, self._context.errors))
 
-    def _write_tombstones(self, judged: DataFrame, part: Part, figures: Figures) -> None:
+    def _write_tombstones(self, checked: DataFrame, part: Part, figures: Figures) -> None:
         sinks = [each for each in self._table.sinks if each.capabilities.deletes]
-        tombstones = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
+        tombstones = checked.filter(f"status = '{FrameStatus.TOMBSTONE}'")
         rows = tombstones.selectExpr(*PLACE, *keep_raw(tombstones))
         for sink in sinks:
             figures.refuse(write_leased(sink, rows, part, self._context.lease))
@@ -145,7 +145,7 @@ def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mappi
     """Write to a sink; check the lease before and after.
 
     Raises:
-        CheckpointTakenError: another job has taken the lease.
+        CheckpointInUseError: another job has taken the lease.
     """
     lease.check()
     refused = sink.write(rows, part)
@@ -232,7 +232,7 @@ def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:
 
 
 def count_passes(
-    judged: DataFrame, writes: Sequence[Callable[[DataFrame], None]], conditions: Mapping[str, str]
+    checked: DataFrame, writes: Sequence[Callable[[DataFrame], None]], conditions: Mapping[str, str]
 ) -> Iterator[dict[str, int]]:
     """Run the writes of decoded records at once; yield the counts of all records, by status.
 
@@ -243,16 +243,16 @@ def count_passes(
     passed: Mapping[str, int] = {}
     with ExitStack() as stack:
         for _, filters in counted:
-            stack.enter_context(filters.watch(judged))
-        passes = [partial(write, filters.filter(judged)) for write, filters in counted]
-        run_at_once(judged.sparkSession, passes)
+            stack.enter_context(filters.watch(checked))
+        passes = [partial(write, filters.filter(checked)) for write, filters in counted]
+        run_concurrently(checked.sparkSession, passes)
         for _, filters in counted:
             passed = filters.wait()
             if passed:
                 yield _count_statuses(passed)
     if not passed:
         measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
-        (row,) = judged.agg(*measures).collect()
+        (row,) = checked.agg(*measures).collect()
         yield row.asDict()
 
 

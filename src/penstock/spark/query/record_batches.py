@@ -80,93 +80,95 @@ class RecordBatches:
         self._lease = context.lease
         self._described: dict[str, tuple[tuple[SchemaVersion, ...], KnownSchemas]] = {}
 
-    def take(
+    def write_batch(
         self, records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
     ) -> dict[str, BatchCounts]:
         """Write the records of a batch for each group that has topics in it; idempotent.
 
         Raises:
             LostRecordsError: Kafka deleted records of the batch while it was written.
-            PenstockError: it is retriable, or not the fault of a record. Take the batch again.
+            PenstockError: it is retriable, or not the fault of a record. Write the batch again.
         """
-        taken = {
+        groups = {
             name: _GroupBatch(topics[name], lookup.open(batch))
             for name, lookup in self._lookups.items()
             if name in topics
         }
         constant = tell_time()
-        wanted = taken
+        wanted = groups
         while wanted:
-            self._write(records, wanted, constant)
-            wanted = dict(self._look_up(taken))
-        self._release(records, taken)
-        for each in taken.values():
+            self._write_records(records, wanted, constant)
+            wanted = dict(self._look_up(groups))
+        self._release(records, groups)
+        for each in groups.values():
             each.figures.check(batch)
         return {
             name: count_batch(each.figures.records, each.figures, each.versions)
-            for name, each in taken.items()
+            for name, each in groups.items()
         }
 
-    def _release(self, records: DataFrame, taken: Mapping[str, _GroupBatch]) -> None:
+    def _release(self, records: DataFrame, groups: Mapping[str, _GroupBatch]) -> None:
         """Release what waits for rows, when all tables have theirs."""
         steps = {
             name: step
-            for name, each in taken.items()
+            for name, each in groups.items()
             if each.awaited and (step := self._sinks[name][""].after_write)
         }
         if not steps:
             return
         self._lease.check()
-        released = release_rows(records, steps, {name: taken[name].awaited for name in steps})
+        released = release_rows(records, steps, {name: groups[name].awaited for name in steps})
         self._lease.check()
         for name, given_up in released.items():
-            taken[name].figures.refuse(given_up)
+            groups[name].figures.refuse(given_up)
 
-    def _look_up(self, taken: Mapping[str, _GroupBatch]) -> Iterator[tuple[str, _GroupBatch]]:
+    def _look_up(self, groups: Mapping[str, _GroupBatch]) -> Iterator[tuple[str, _GroupBatch]]:
         """Yield the groups whose unknown versions have an answer now."""
-        for name, each in taken.items():
+        for name, each in groups.items():
             if each.unknown and self._lookups[name].look_up(each.versions, each.find_keys):
                 yield name, each
 
-    def _write(self, records: DataFrame, taken: Mapping[str, _GroupBatch], constant: str) -> None:
+    def _write_records(
+        self, records: DataFrame, groups: Mapping[str, _GroupBatch], constant: str
+    ) -> None:
         """Write the records that the last lookups decide about, or those of known versions."""
         self._lease.check()
-        by_topic = {topic: name for name, each in taken.items() for topic in each.topics}
-        chosen = records if "" in taken else records.filter(F.col("topic").isin(list(by_topic)))
-        tables = {name: self._describe(name, each, constant) for name, each in taken.items()}
+        by_topic = {topic: name for name, each in groups.items() for topic in each.topics}
+        chosen = records if "" in groups else records.filter(F.col("topic").isin(list(by_topic)))
+        tables = {name: self._make_tables(name, each, constant) for name, each in groups.items()}
         found = write_records(select_records(chosen), tables, by_topic)
         # The driver may have stalled; without the lease it must not continue.
         self._lease.check()
-        for name, each in taken.items():
+        for name, each in groups.items():
             own = {schema: done for (group, schema), done in found.items() if group == name}
             self._add(name, each, own)
 
-    def _describe(self, name: str, taken: _GroupBatch, constant: str) -> RecordTables:
-        versions = taken.versions.all()
+    def _make_tables(self, name: str, group: _GroupBatch, constant: str) -> RecordTables:
+        versions = group.versions.all()
         if name not in self._described or self._described[name][0] != versions:
             self._described[name] = versions, describe_versions(versions)
         schemas = self._described[name][1]
         decided = None
-        if taken.versions.lookups:
-            last = taken.versions.lookups[-1]
-            decided = frozenset(taken.versions.answered()) - {
+        if group.versions.lookups:
+            last = group.versions.lookups[-1]
+            decided = frozenset(group.versions.answered()) - {
                 *(each.key for each in last.versions),
                 *last.refused,
             }
             schemas = replace(schemas, refused=dict(last.refused), others=last.others)
         return RecordTables(self._sinks[name], schemas, self._framing, decided, constant)
 
-    def _add(self, name: str, taken: _GroupBatch, found: Mapping[str, Written]) -> None:
+    def _add(self, name: str, group: _GroupBatch, found: Mapping[str, Written]) -> None:
         """Add the counts of a pass over the tables of a group."""
         done = Written()
         for schema, each in found.items():
             done.add(each)
             if step := self._sinks[name][schema].after_write:
-                taken.figures.refuse(step.report(each.after))
-        taken.unknown = done.waiting
-        taken.awaited |= done.awaited
-        taken.figures.add(_count_written(done))
-        taken.figures.file(done.failed)
+                group.figures.refuse(step.report(each.after))
+        group.unknown = done.waiting
+        group.awaited |= done.awaited
+        group.figures.add(_count_written(done))
+        group.figures.file(done.failed)
 
 
 def _count_written(written: Written) -> dict[str, int]:

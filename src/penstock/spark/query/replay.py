@@ -117,14 +117,14 @@ class Replay:
         """
         counts = ReplayCounts()
 
-        def takes(record: DeadLetter) -> bool:
-            if not selection.takes(record):
+        def matches(record: DeadLetter) -> bool:
+            if not selection.matches(record):
                 return False
             is_read = ends is None or _is_before(ends, record)
             counts.waiting += not is_read
             return is_read
 
-        found = self._rows.read(self._rows.find(selection), takes)
+        found = self._rows.read(self._rows.find(selection), matches)
         for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
             counts.selected += len(batch)
             # An earlier replay was killed before it parked these.
@@ -153,7 +153,7 @@ class Replay:
         batch = self._spark.createDataFrame(rows, _KAFKA).selectExpr(
             "* EXCEPT (timestamp)", written
         )
-        self._batches.take(batch, BatchId(self._name, number))
+        self._batches.write_batch(batch, BatchId(self._name, number))
         for each in records:
             if each.value is None:  # the batch only counts it
                 self._rows.count_failure(_fail_tombstone(each), self._name)
@@ -221,7 +221,7 @@ def run_replay(
     """Retry the selected records, as far as the consuming job has read.
 
     Raises:
-        CheckpointTakenError: another replay is running.
+        CheckpointInUseError: another replay is running.
     """
     with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
         folder = settings.consume_checkpoint

@@ -49,7 +49,7 @@ class Watch(Protocol):
     """Checks each batch before and after it is written."""
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records to take; raise if the query must stop."""
+        """Return the records to write; raise if the query must stop."""
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
         """Return the lost ranges of a written batch, in which `found` records were found."""
@@ -106,24 +106,24 @@ class KafkaWatch:
 
 
 def retry_outages(
-    take: Callable[[], None], attempts: Attempts, is_active: Callable[[], bool]
+    write_batch: Callable[[], None], attempts: Attempts, is_active: Callable[[], bool]
 ) -> None:
-    """Take a batch; if a service is down, take it again while the query is active.
+    """Write a batch; if a service is down, write it again while the query is active.
 
     Everything that a batch does is idempotent. If the query ended instead, all that Spark has
     compiled would be lost.
 
     Raises:
-        PenstockError: as `take` does; that of an outage after the last attempt.
+        PenstockError: as `write_batch` does; that of an outage after the last attempt.
     """
     outage: PenstockError | None = None
     for _ in attempts:
         if outage is not None and not is_active():
             break
         try:
-            return take()
+            return write_batch()
         except _OUTAGES as error:
-            _LOG.warning("the batch is taken again: %s", error)
+            _LOG.warning("the batch is written again: %s", error)
             outage = error
     raise outage or AssertionError("no attempt")
 
@@ -161,7 +161,7 @@ class StreamQuery:
         transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
             be called more than once for a batch. It may leave rows out, and keeps raw records.
         watch: checks each batch before and after it is written.
-        attempts: how long a batch is taken again while a service is down.
+        attempts: how long a batch is written again while a service is down.
         bounded: whether the stream limits the records of a batch. Such a batch is kept by the
             executors while several sinks or tables read it, so Kafka is read once.
         service: the name of the job in its lines, and the dimension of its metrics.
@@ -196,23 +196,23 @@ class StreamQuery:
         # A driver that ends must not end before the line of its last batch.
         atexit.register(lines.wait)
 
-        def take(records: DataFrame, number: int) -> None:
+        def write_batch(records: DataFrame, number: int) -> None:
             batch = checkpoint.batch_id(number)
-            lines.add(batch.query, number, self._take(records, batch, batches, watch))
+            lines.add(batch.query, number, self._write_batch(records, batch, batches, watch))
 
         def write(records: DataFrame, number: int) -> None:
             def is_active() -> bool:
                 query = checkpoint.query_id()
                 return any(str(each.id) == query for each in spark.streams.active)
 
-            retry_outages(partial(take, records, number), self.attempts, is_active)
+            retry_outages(partial(write_batch, records, number), self.attempts, is_active)
 
         writer = self.stream.writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", self.checkpoint)
         with checkpoint_without_renames(spark, self.checkpoint):
             return (writer.trigger(**trigger) if trigger else writer).start()
 
-    def _take(
+    def _write_batch(
         self, records: DataFrame, batch: BatchId, batches: TableBatches, watch: Watch
     ) -> BatchCounts:
         """Write a batch and return its counts."""
@@ -222,9 +222,9 @@ class StreamQuery:
         keep = (
             partial(keep_records, few=is_by_topic) if self.bounded and has_passes else nullcontext
         )
-        with keep(watch.before(records, batch.number)) as taken:
-            done = batches.take(taken, batch)
-            return replace(done, lost=watch.after(taken, batch.number, done.records))
+        with keep(watch.before(records, batch.number)) as kept:
+            done = batches.write_batch(kept, batch)
+            return replace(done, lost=watch.after(kept, batch.number, done.records))
 
     def _open_batches(
         self, spark: SparkSession, checkpoint: Checkpoint, next_batch: int

@@ -43,23 +43,23 @@ class TableBatches:
         for reads_records, groups in group_steps(tables, context):
             ledgers = {name: open_ledger(name) for name in groups}
             if reads_records:
-                self._steps.append(RecordBatches(groups, ledgers, context).take)
+                self._steps.append(RecordBatches(groups, ledgers, context).write_batch)
                 continue
             for name, group in groups.items():
-                self._steps.append(_take_group(name, Batches(group, ledgers[name], context)))
+                self._steps.append(_write_group(name, Batches(group, ledgers[name], context)))
 
-    def take(self, records: DataFrame, batch: BatchId) -> BatchCounts:
+    def write_batch(self, records: DataFrame, batch: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.
 
         Raises:
             CheckpointError: the batch has records of a topic without a table.
-            PenstockError: as `Batches.take` does; other tables may have the batch.
+            PenstockError: as `Batches.write_batch` does; other tables may have the batch.
         """
         is_by_topic = any(each.route.by_topic for each in self._tables)
         topics = self._find_topics(records) if is_by_topic else {"": []}
         counts: dict[str, BatchCounts] = {}
-        for take in self._steps:
-            counts |= take(records, batch, topics)
+        for write_batch in self._steps:
+            counts |= write_batch(records, batch, topics)
         return _add(counts) if is_by_topic else counts[""]
 
     def _find_topics(self, records: DataFrame) -> dict[str, list[str]]:
@@ -92,20 +92,20 @@ def group_steps(
         yield reads_records, {group.name: group for group in found}
 
 
-def _take_group(name: str, batches: Batches) -> _Step:
+def _write_group(name: str, batches: Batches) -> _Step:
     """Return the step of one group whose records are decoded to columns."""
 
-    def take(
+    def write_batch(
         records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
     ) -> Mapping[str, BatchCounts]:
         if name == "":
-            return {name: batches.take(records, batch)}
+            return {name: batches.write_batch(records, batch)}
         if name not in topics and not batches.needs_marker(batch.number):
             return {}
         own = records.filter(F.col("topic").isin([*topics.get(name, ())]))
-        return {name: batches.take(own, batch)}
+        return {name: batches.write_batch(own, batch)}
 
-    return take
+    return write_batch
 
 
 def _add(tables: Mapping[str, BatchCounts]) -> BatchCounts:

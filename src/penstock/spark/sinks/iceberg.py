@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.consuming import ErrorSink
-from penstock.errors import CheckpointTakenError, Reason, SettingsError
+from penstock.errors import CheckpointInUseError, Reason, SettingsError
 from penstock.settings import setting
 from penstock.spark.columns import compare_columns, merge_columns, to_field
 from penstock.spark.failures import LoggedErrors
@@ -134,7 +134,7 @@ class Lake(Sink):
             LakeHistoryError: the history is incomplete, or disagrees with the checkpoint; nothing
                 is written.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
-            CheckpointTakenError: another job wrote the part meanwhile; nothing is written.
+            CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
         table = self._open(rows.sparkSession)
         batch, number = part.batch, part.number
@@ -160,7 +160,7 @@ class Lake(Sink):
 
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
-            CheckpointTakenError: rows of this name were published; nothing is written.
+            CheckpointInUseError: rows of this name were published; nothing is written.
         """
         return self._append(self._open(rows.sparkSession), rows, name)
 
@@ -201,7 +201,7 @@ class Lake(Sink):
         if self._fence is not None:
             self._fence.check()
         if not table.publish(_ATTEMPT, attempt):
-            raise CheckpointTakenError(
+            raise CheckpointInUseError(
                 f"another job wrote {marker} to {self._name} meanwhile; it is there once,"
                 " and nothing more is written"
             )

@@ -111,7 +111,7 @@ class WriteRecords:
     def __call__(self, rows: Iterable[Any]) -> Iterator[dict[tuple[str, str], Written]]:
         """Write the records; those of a topic follow each other, as Kafka's source reads them."""
         writers: dict[tuple[str, str], _SinkWriter] = {}
-        for place, records in groupby(map(to_record, rows), key=self._find):
+        for place, records in groupby(map(to_record, rows), key=self._find_table):
             if place not in writers:
                 tables = self.tables[place[0]]
                 writers[place] = _SinkWriter(tables, tables.sinks[place[1]], self.tasks)
@@ -119,7 +119,7 @@ class WriteRecords:
                 writers[place].write(chunk)
         yield {place: each.written for place, each in writers.items()}
 
-    def _find(self, record: Record) -> tuple[str, str]:
+    def _find_table(self, record: Record) -> tuple[str, str]:
         name = self.by_topic.get(record.source.topic, "")
         return name, self.tables[name].find(record)
 
@@ -144,9 +144,9 @@ class _SinkWriter:
 
     def write(self, records: Iterable[Record]) -> None:
         """Write the rows and deletions of a chunk, and store its dead letters."""
-        self.written.add(self._writer.write(map(self._read, records)))
+        self.written.add(self._writer.write(map(self._read_record, records)))
 
-    def _read(self, record: Record) -> Outcome:
+    def _read_record(self, record: Record) -> Outcome:
         if self._decided is None:
             return self._reader.read(record)
         return self._reader.read_waiting(record, self._decided)

@@ -81,7 +81,7 @@ class Checkpoint:
         Raises:
             CheckpointError: the file is missing or damaged.
         """
-        text = self._read(self._top, "metadata")
+        text = self._read_file(self._top, "metadata")
         try:
             return str(json.loads(text)["id"])
         except (ValueError, KeyError, TypeError) as error:
@@ -134,20 +134,20 @@ class Checkpoint:
         return self.ends(batch - 1) if batch else self._parse(self._begun, "sources/0/0")
 
     def _parse(self, files: StateFiles, name: str) -> _Offsets:
-        text = self._read(files, name)
+        text = self._read_file(files, name)
         try:
             return parse_offsets(text.splitlines()[-1])
         except (ValueError, AttributeError, IndexError) as error:
             raise self._damaged(name, text, "offsets") from error
 
     def _read_json(self, files: StateFiles, name: str) -> None:
-        text = self._read(files, name)
+        text = self._read_file(files, name)
         try:
             dict(json.loads(text.splitlines()[1]))
         except (ValueError, TypeError, IndexError) as error:
             raise self._damaged(name, text, "a version and a line of JSON") from error
 
-    def _read(self, files: StateFiles, name: str) -> str:
+    def _read_file(self, files: StateFiles, name: str) -> str:
         text = files.read(name.rpartition("/")[2])
         if text is None:
             raise CheckpointError(

@@ -8,7 +8,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, CheckpointTakenError
+from penstock.errors import CheckpointError, CheckpointInUseError
 
 _ENCODING = "UTF-8"
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it since Hadoop 3.4.2
@@ -61,7 +61,7 @@ class StateFiles:
         """Write a new file.
 
         Raises:
-            CheckpointTakenError: the file exists, so another job has written it.
+            CheckpointInUseError: the file exists, so another job has written it.
             OSError: the file system refuses.
         """
         path = self._path(name)
@@ -89,13 +89,13 @@ class StateFiles:
                 raise
             # The response to a first try may have been lost.
             if self.read(name) != text:
-                raise _taken(path) from error
+                raise _in_use(path) from error
 
     def append(self, text: str) -> None:
         """Write a file whose name is the number after the last one; earlier ones may be missing.
 
         Raises:
-            CheckpointTakenError: another job has written that file.
+            CheckpointInUseError: another job has written that file.
             OSError: the file system refuses.
         """
         numbers = [int(name.removesuffix(".json")) for name in self.names()]
@@ -131,7 +131,7 @@ class StateFiles:
 
     def _check_missing(self, path: Any) -> None:
         if self._files.exists(path):
-            raise _taken(path)
+            raise _in_use(path)
 
     def _path(self, name: str) -> Any:
         return self._new_path(self._folder, name)
@@ -152,8 +152,8 @@ def _fill(stream: Any, text: str) -> None:
         stream.close()
 
 
-def _taken(path: Any) -> CheckpointTakenError:
-    return CheckpointTakenError(
+def _in_use(path: Any) -> CheckpointInUseError:
+    return CheckpointInUseError(
         f"{path} is there already, expected no other job that works with the checkpoint; end one "
         "of the two"
     )

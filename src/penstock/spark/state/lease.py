@@ -37,7 +37,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import CheckpointTakenError, RowExistsError, SinkError
+from penstock.errors import CheckpointInUseError, RowExistsError, SinkError
 from penstock.sinks import DynamoDbClient
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.files import StateFiles
@@ -74,7 +74,7 @@ class LeaseRow:
         rows = answer["Responses"].get(self._table) or [{}]
         return {name: next(iter(value.values())) for name, value in rows[0].items()}
 
-    def take(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
+    def acquire(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
         """Take the lease as found; return its fencing number, or None if another was faster."""
         values = {":driver": driver, ":seconds": seconds, ":zero": 0, ":one": 1}
         condition = "attribute_not_exists(#holder)"
@@ -149,17 +149,17 @@ class Lease:
             settings: how long a lease lasts without a heartbeat.
 
         Raises:
-            CheckpointTakenError: another job holds it.
+            CheckpointInUseError: another job holds it.
         """
         lease = cls(table, name, settings)
         found = lease._wait_for_silence()
         began, until = _now(), lease._sure_until()
         driver = f"process {os.getpid()} on {socket.gethostname()} since {began}"
-        fence = lease._row.take(found, driver, settings.lease_seconds)
+        fence = lease._row.acquire(found, driver, settings.lease_seconds)
         if fence is None:
-            raise CheckpointTakenError(
+            raise CheckpointInUseError(
                 f"another job took the lease of {name} at the same moment: "
-                f"{_describe(lease._row.read())}; see whether it runs, and start one alone"
+                f"{_describe_holder(lease._row.read())}; see whether it runs, and start one alone"
             )
         lease.fence, lease._seen, lease._held_until = fence, began, until
         lease._keeper.start()
@@ -196,14 +196,14 @@ class Lease:
         half of it after the last heartbeat was sent, and is a heartbeat of its own from then on.
 
         Raises:
-            CheckpointTakenError: another run took it, or its row was deleted.
+            CheckpointInUseError: another run took it, or its row was deleted.
         """
         with self._looking:
             if _clock() < self._held_until or self._beat_by(self._row):
                 return
             found = self._row.read()
-        now = f"{_describe(found)} holds it" if "holder" in found else "no job holds it now"
-        raise CheckpointTakenError(
+        now = f"{_describe_holder(found)} holds it" if "holder" in found else "no job holds it now"
+        raise CheckpointInUseError(
             f"this job has lost the lease of {self._name}: {now}; the last heartbeat of this one "
             f"was at {self._seen}; nothing more is written"
         )
@@ -215,14 +215,14 @@ class Lease:
         until = time.monotonic() + seconds
         while "holder" in row:
             if (row["holder"], row["beat"]) != (first["holder"], first["beat"]):
-                raise CheckpointTakenError(
-                    f"another job holds the lease of {self._name}: {_describe(row)}; end that "
-                    "one first, or do not start this one"
+                raise CheckpointInUseError(
+                    f"another job holds the lease of {self._name}: {_describe_holder(row)}; end "
+                    "that one first, or do not start this one"
                 )
             if time.monotonic() > until:
                 _LOG.warning(
                     "the lease of %s is taken over: %s gave no heartbeat for %g s",
-                    *(self._name, _describe(row), seconds),
+                    *(self._name, _describe_holder(row), seconds),
                 )
                 break
             time.sleep(seconds / _LOOKS)
@@ -282,7 +282,7 @@ def claim_checkpoint(
     So a second job is refused also if its dead letters go to another table.
 
     Raises:
-        CheckpointTakenError: another job holds it.
+        CheckpointInUseError: another job holds it.
         SinkError: the table of the lease cannot be used; it may not be the job's own.
     """
     files = StateFiles(spark, f"{checkpoint}/penstock-lease")
@@ -302,7 +302,7 @@ def claim_checkpoint(
 def find_lease_table(files: StateFiles, errors_table: str) -> str:
     """Return the table that the files of a checkpoint name; the first start stores its own."""
     if files.read(_TABLE) is None:
-        with suppress(CheckpointTakenError):  # another job was faster
+        with suppress(CheckpointInUseError):  # another job was faster
             files.write(_TABLE, errors_table)
     return files.read(_TABLE) or errors_table
 
@@ -320,7 +320,7 @@ def _clock() -> float:
     return time.clock_gettime(_CLOCK)
 
 
-def _describe(row: Mapping[str, Any]) -> str:
+def _describe_holder(row: Mapping[str, Any]) -> str:
     return f"{row['driver']}, fence {row['fence']}" if "driver" in row else "a job that has ended"
 
 

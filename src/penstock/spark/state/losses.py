@@ -41,9 +41,9 @@ class LossWatch:
         """
         if found >= sum(map(len, planned)):
             return ()
-        lost = tuple(self._find(records, planned))
+        lost = tuple(self._find_lost(records, planned))
         if lost:
-            sentence = _describe(batch, lost)
+            sentence = _describe_losses(batch, lost)
             if self._policy is LostOffsets.STOP:
                 raise LostRecordsError(
                     f"{sentence}; start with --on-lost-offsets go-on to read on without them"
@@ -51,7 +51,7 @@ class LossWatch:
             _LOG.warning("%s", sentence)
         return lost
 
-    def _find(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
+    def _find_lost(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
         with closing(open_consumer(self._kafka)) as consumer:
             earliest = consumer.find_earliest((each.topic, each.partition) for each in planned)
         if not lost_ranges(planned, {}, earliest):
@@ -62,7 +62,7 @@ class LossWatch:
         return lost_ranges(planned, firsts, earliest)
 
 
-def _describe(batch: int, lost: tuple[OffsetRange, ...]) -> str:
+def _describe_losses(batch: int, lost: tuple[OffsetRange, ...]) -> str:
     named = ", ".join(map(str, lost[:_MOST_NAMED]))
     more = f" and {len(lost) - _MOST_NAMED} more ranges" if len(lost) > _MOST_NAMED else ""
     return (

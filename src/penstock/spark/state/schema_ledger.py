@@ -117,7 +117,7 @@ class Ledger(Lookups):
         """Write a lookup; call this before writing any record that depends on it.
 
         Raises:
-            CheckpointTakenError: another job has written it.
+            CheckpointInUseError: another job has written it.
         """
         lines: list[dict[str, Any]] = [
             {"version": write_version(version)} for version in lookup.versions
@@ -128,7 +128,7 @@ class Ledger(Lookups):
         ]
         if lookup.others:
             lines.append({"others": lookup.others.reason.value, "detail": lookup.others.detail})
-        self._write(_name(lookup.batch, lookup.round), lines, self._with_versions)
+        self._write_lines(_name(lookup.batch, lookup.round), lines, self._with_versions)
         self._with_versions += bool(lookup.versions)
         super().add(lookup)
 
@@ -142,7 +142,7 @@ class Ledger(Lookups):
         lines = [{"version": write_version(version)} for version in versions]
         later = sum(bool(each.versions) for at, each in self._lookups.items() if at[0] >= batch)
         last = max(over)
-        self._write(_name(*last, _ALL), lines, self._with_versions - later)
+        self._write_lines(_name(*last, _ALL), lines, self._with_versions - later)
         for place in over:
             del self._lookups[place]
         self._lookups[last] = Lookup(*last, versions)
@@ -152,7 +152,7 @@ class Ledger(Lookups):
         self._files.delete(_name(*place))
         super()._forget(place)
 
-    def _write(self, name: str, lines: list[dict[str, Any]], before: int) -> None:
+    def _write_lines(self, name: str, lines: list[dict[str, Any]], before: int) -> None:
         end = {"lines": len(lines), "before": before}
         self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in [*lines, end]))
 
@@ -167,7 +167,7 @@ class Ledger(Lookups):
         newest = max((name for name in texts if _is_all(name)), default="")
         replaced = _find_replaced(texts, newest) if newest else []
         for name in sorted(texts.keys() - set(replaced)):
-            self._read(name, texts[name])
+            self._read_lines(name, texts[name])
         self._delete(replaced)
 
     def _load(self) -> dict[str, str]:
@@ -212,7 +212,7 @@ class Ledger(Lookups):
             for name in names:
                 self._files.delete(name)
 
-    def _read(self, name: str, text: str) -> None:
+    def _read_lines(self, name: str, text: str) -> None:
         try:
             values = _parse(text)
             if _is_all(name):

@@ -64,7 +64,7 @@ class TopicWatch:
         self._policy = policy
         self._topics = topics
         names = files.names()
-        self._known = self._read(names[-1]) if names else {}
+        self._known = self._read_ids(names[-1]) if names else {}
         self._found: dict[str, str] = {}
 
     def check(self, batch: int) -> TopicChanges:
@@ -75,7 +75,7 @@ class TopicWatch:
                 stop. Nothing of the batch is written, and the next start stops again.
         """
         starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
-        found, gone = self._find(sorted({topic for topic, _ in ends}))
+        found, gone = self._find_topics(sorted({topic for topic, _ in ends}))
         planned = planned_ranges(starts, ends)
         unread = tuple(each for each in planned if each.topic in gone)
         left = tuple(each for each in planned if each.topic not in gone)
@@ -84,21 +84,21 @@ class TopicWatch:
             topic for topic in found if self._known.get(topic, found[topic]) != found[topic]
         }
         self._found = self._known | found
-        problems = _describe(recreated, starts, ends)
+        problems = _describe_changes(recreated, starts, ends)
         skipped = tuple(
             OffsetRange(topic, partition, 0, min(start, ends[topic, partition]))
             for (topic, partition), start in sorted(starts.items())
             if topic in recreated and min(start, ends.get((topic, partition), 0))
         )
         if unread:
-            problems.append(f"{_list(unread)} cannot be read")
+            problems.append(f"{_list_ranges(unread)} cannot be read")
         if skipped:
-            problems.append(f"{_list(skipped)} of the new one would not be read")
+            problems.append(f"{_list_ranges(skipped)} of the new one would not be read")
         if problems:
             self._tell(f"before batch {batch} topics changed: {'; '.join(problems)}")
         return TopicChanges(left, bool(gone), (*unread, *skipped))
 
-    def _find(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
+    def _find_topics(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
         """Return the ids of the topics that exist, and the names of the others."""
         optional = [topic for topic in topics if self._topics and topic not in self._topics]
         answers = self._ids.find(topics, optional)
@@ -119,7 +119,7 @@ class TopicWatch:
             self._files.append(json.dumps(self._found))
             self._known = self._found
 
-    def _read(self, name: str) -> dict[str, str]:
+    def _read_ids(self, name: str) -> dict[str, str]:
         try:
             return dict(json.loads(self._files.read(name) or ""))
         except (ValueError, TypeError) as error:
@@ -148,7 +148,7 @@ def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> No
         raise
 
 
-def _describe(
+def _describe_changes(
     recreated: set[str], starts: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
 ) -> list[str]:
     problems = [
@@ -165,7 +165,7 @@ def _describe(
     return problems
 
 
-def _list(ranges: Iterable[OffsetRange]) -> str:
+def _list_ranges(ranges: Iterable[OffsetRange]) -> str:
     return ", ".join(map(str, ranges))
 
 

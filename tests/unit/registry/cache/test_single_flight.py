@@ -74,7 +74,7 @@ def test_a_lookup_just_before_the_answer_makes_no_second_call(
     assert cached.get(known.key) == known
     assert cached.versions("readings") == (known,)
     assert cached._fetch(known.key) == known
-    assert cached._list("readings").versions == (known,)
+    assert cached._list_versions("readings").versions == (known,)
 
     assert inner.calls == ["get", "versions"]
 

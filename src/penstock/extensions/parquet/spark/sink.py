@@ -143,7 +143,7 @@ class ParquetFiles(Sink):
             _LOG.info("%s/%s is complete already", self.path, place.folder)
             filed = file_inexact(rows, columns, name, self._errors)
         else:
-            write = partial(self._write, place=place, columns=columns)
+            write = partial(self._write_rows, place=place, columns=columns)
             filed = write_exact(rows, columns, name, self._errors, write)
         self._add_partitions(rows.sparkSession, place)
         return filed
@@ -153,7 +153,7 @@ class ParquetFiles(Sink):
         batch = BatchId(f"{_REPLAY}{part.batch.query}", part.batch.number)
         return self.write(rows, replace(part, batch=batch))
 
-    def settle_replays(self, spark: SparkSession) -> None:
+    def finish_replays(self, spark: SparkSession) -> None:
         """Finish what replays left that were killed: they get another name when they run again.
 
         Complete parts get their partitions; others are deleted, since their rows are tried again.
@@ -164,7 +164,7 @@ class ParquetFiles(Sink):
             else:
                 self._files(spark, place).delete_all()
 
-    def _write(self, rows: DataFrame, place: _Place, columns: StructType) -> None:
+    def _write_rows(self, rows: DataFrame, place: _Place, columns: StructType) -> None:
         event = event_type(rows)
         time = self._event_time.write(event)
         values = project_event(event, columns)
@@ -228,7 +228,7 @@ class ReplayedFiles(Sink):
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the rows that are missing to a folder of their own."""
-        self.files.settle_replays(self.spark)
+        self.files.finish_replays(self.spark)
         missing = drop_present(rows, _read_places(self.spark, self.files.path))
         return {} if missing.isEmpty() else self.files.replay(missing, part)
 

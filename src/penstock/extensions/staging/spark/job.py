@@ -50,7 +50,7 @@ def start_staging(
         errors: used in place of the dead-letter table that the settings name.
 
     Raises:
-        CheckpointTakenError: another job holds the lease.
+        CheckpointInUseError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
         SettingsError, BrokerError: see `open_stream` and `find_partitions`.
     """

@@ -31,7 +31,7 @@ class _Run(InheritableThread):
             self.error = error
 
 
-def run_at_once(session: SparkSession, functions: Sequence[Callable[[], object]]) -> None:
+def run_concurrently(session: SparkSession, functions: Sequence[Callable[[], object]]) -> None:
     """Run functions at once, and return when all are over, also if some have failed.
 
     Raises:
