@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from penstock.producing.intake import Intake, Invocation, Taken, build_intake
-from penstock.producing.producer import EventProducer, Outcome, Produced
+from penstock.producing.outcomes import Outcome, Previewed, Produced
+from penstock.producing.producer import EventProducer
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents, write_events
 from penstock.producing.requests import Form, Request
@@ -17,6 +18,7 @@ __all__ = [
     "IntakeSettings",
     "Invocation",
     "Outcome",
+    "Previewed",
     "Produced",
     "ProducerSettings",
     "Refusal",
