@@ -205,9 +205,10 @@ def test_an_event_that_is_too_large_is_refused(client, kind, size, limit):
     ) in str(caught.value)
 
 
-def test_an_event_that_is_not_json_is_rejected(client):
+@pytest.mark.parametrize("payload", [b"{no json", b"[" * 5_000 + b"]" * 5_000])
+def test_an_event_that_is_not_json_is_rejected(client, payload):
     with pytest.raises(ClientError, match="InvalidRequestContentException"):
-        client("lambda").invoke(FunctionName=deploy(client), Payload=b"{no json")
+        client("lambda").invoke(FunctionName=deploy(client), Payload=payload)
 
 
 def test_a_function_of_another_account_is_not_found_by_name(client):

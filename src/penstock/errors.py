@@ -136,11 +136,11 @@ def _restore(
 
 
 class SettingsError(PenstockError):
-    """The settings are not valid; `problems` lists each problem with its variable or flag."""
+    """The settings are not valid; `problems` lists each, and the message has them in one line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        several = "\n  - ".join([f"{len(problems)} settings are wrong:", *problems])
+        several = f"{len(problems)} settings are wrong: {'; '.join(problems)}"
         super().__init__(problems[0] if len(problems) == 1 else several)
 
 

@@ -20,7 +20,15 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
-from penstock.kafka import Consumer, Delivery, Message, Security, open_consumer, open_producer
+from penstock.kafka import (
+    Consumer,
+    Delivery,
+    Message,
+    Producer,
+    Security,
+    open_consumer,
+    open_producer,
+)
 from tests.fixtures.brokers import (
     ANONYMOUS,
     PATIENCE_SECONDS,
@@ -161,7 +169,21 @@ def test_record_that_is_too_large(brokers: Brokers) -> None:
         )
 
     assert isinstance(large, RecordTooLargeError)
-    assert "2000" in str(large)
+    assert str(large) == (
+        f"found a record of 2,000,000 bytes for topic {topic!r}, expected at most "
+        "PENSTOCK_MAX_RECORD_BYTES, 1,048,576: raise it and the topic's max.message.bytes, or send "
+        "less"
+    )
+    with (
+        logged_in(brokers, PRODUCER),
+        Producer(settings, 30, max_record_bytes=3_000_000) as producer,
+    ):
+        (large,) = producer.send_all([Message(topic, bytes(2_000_000))])
+        assert str(large).endswith(
+            "expected at most the topic's max.message.bytes: raise it, or send less"
+        )
+        # A client is not used again that brokers have refused a batch of.
+        assert isinstance(producer.send(topic, b"small"), Delivery)
     assert isinstance(small, Delivery)
 
 

@@ -38,7 +38,9 @@ def options(job):
 def test_a_topic_is_decoded_in_a_batch(spark, job, options):
     v1, v2 = job.register(_V1), job.register(_V2)
     plain = {"deviceId": "b", "timestamp": 5, "temperature": 20}
+    other = job.register({**_V1, "name": "order"}, "order")
     job.send(
+        make_reading(other, "c"),
         make_reading(v1, "a"),
         frame(v2, plain, compress=True),
         b"?",
@@ -47,11 +49,18 @@ def test_a_topic_is_decoded_in_a_batch(spark, job, options):
 
     found = decode_batch.read_topic(spark, options, Registries([job.registry]))
 
-    rows = found.orderBy("_offset").select("_status", "event.deviceId", "event.temperature")
-    assert [tuple(row) for row in rows.collect()] == [
-        ("decoded", "a", None), ("decoded", "b", 20), ("unknown-framing", None, None),
-        ("unknown", None, None),
+    rows = found.orderBy("_offset").select(
+        "_status", "event.deviceId", "event.temperature", "_reason"
+    )
+    contradicting, *others, missing = map(tuple, rows.collect())
+    assert others == [
+        ("decoded", "a", None, None), ("decoded", "b", 20, None),
+        ("unknown-framing", None, None, None),
     ]  # fmt: skip
+    # Two records of the topic are of the other schema.
+    assert contradicting[:3] == missing[:3] == ("unknown", None, None)
+    assert contradicting[3].startswith(f"schema-conflict: schema version {other.key} of order: ")
+    assert missing[3] == f"unknown-schema: schema version {UNKNOWN} is not found"
 
 
 def test_a_topic_is_followed_into_a_sink_of_ones_own(spark, job, options, tmp_path):

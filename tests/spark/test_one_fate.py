@@ -185,7 +185,7 @@ class World:
         # What no row of the table holds is on S3, which is another test's.
         small = [each for each in _records(values) if len(each.value) < 350_000]
         rows.keep_rows([FailedRecord(each, first, None, "lambda", 5) for each in small])
-        context = BatchContext(self.registries, FailedAgain(letters.name, "replay"))
+        context = BatchContext(self.registries, FailedAgain(letters.name, "replay", Selection()))
         sink = DynamoDbTable(table.name, context.errors, _SHAPE)
         batches = TableBatches([Table((sink,))], lambda _: Lookups(), context)
         parked = ParkedRecords(ObjectStore("no-bucket"))

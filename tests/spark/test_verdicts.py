@@ -187,7 +187,7 @@ def _replay(spark, registries, table, records):
     first = Failure(Reason.SINK_REFUSED, "")
     letters.keep_rows([FailedRecord(each, first, None, "lambda", 5) for each in records])
     sink = _Rows()
-    context = BatchContext(registries, FailedAgain(table.name, name))
+    context = BatchContext(registries, FailedAgain(table.name, name, Selection()))
     batches = TableBatches([Table((sink,))], lambda _: Lookups(), context)
     Replay(spark, name, letters, batches, ParkedRecords(store)).run(Selection())
     left = (row for row in table.scan()["Items"] if "doneAt" not in row)

@@ -68,7 +68,7 @@ def test_an_error_with_a_reason_is_never_retriable() -> None:
     ("problems", "message"),
     [
         (["PORT is 'x', expected a number"], "PORT is 'x', expected a number"),
-        (["a", "b"], "2 settings are wrong:\n  - a\n  - b"),
+        (["a", "b"], "2 settings are wrong: a; b"),
     ],
 )
 def test_all_problems_of_settings_are_in_one_message(problems: list[str], message: str) -> None:

@@ -58,7 +58,7 @@ def _read_event(call: Call, kind: str) -> bytes:
         )
     try:
         json.loads(event)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # how deep AWS reads is not documented
         raise AwsError(
             "InvalidRequestContentException",
             f"Could not parse request body into json: {error}",

@@ -11,19 +11,26 @@ from typing import Any
 
 from penstock.cli._submit import show_submitted
 from penstock.cli.arguments import add_from_environ, add_output, add_root
-from penstock.cli.terminal import Progress, say
+from penstock.cli.terminal import Progress, Table, say
 from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
 from penstock.settings import describe_settings
 from penstock.sinks import DeadLetter, SelectionSettings
 
 HELP = "List the dead letters of a consumer, show one, or retry them with the replay job."
-_LIST = "List the dead letters that are neither done nor parked: id, time, retries, reason, detail."
-_SHOW = "Show one dead letter as JSON, with the bytes of its record; --output json uses one line."
+_LIST = (
+    "List the dead letters that are neither done nor parked: id, time, retries, owner, reason, "
+    "detail. A record that the function and a job gave up has a line of each."
+)
+_SHOW = (
+    "Show one dead letter as JSON, with the bytes of its record, and the reasons of its other "
+    "owners; --output json uses one line."
+)
 _REPLAY = "Submit the replay job, which retries dead letters, to EMR Serverless."
 _TABLE = "PENSTOCK_ERRORS_TABLE"
 _BUCKET = "PENSTOCK_PARKED_BUCKET"
-_COLUMNS = "{:<44} {:<24} {:>7}  {:<20} {}"
+_JOB = "consume"
+_COLUMNS = "{:<44} {:<24} {:>7}  {:<6} {:<23} {}"
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -43,6 +50,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
     add_root(replay, "consumer", environ)
+    replay.add_argument(
+        "--job",
+        default=_JOB,
+        metavar="NAME",
+        help="the job whose replay is submitted [%(default)s]",
+    )
     add_output(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):
@@ -51,8 +64,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     selection = SelectionSettings.from_flags(flags, environ).select(int(time.time()))
-    if flags.output == "text":
-        say(_COLUMNS.format("ID", "WHEN", "RETRIES", "REASON", "DETAIL"))
+    table = Table(_COLUMNS, "ID", "WHEN", "RETRIES", "OWNER", "REASON", "DETAIL")
     with Progress() as bar:
         bar.show("rows", 0)
         for number, row in enumerate(list_dead_letters(flags.table, selection), 1):
@@ -60,15 +72,18 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
                 say_json(_make_json(row))
             else:
                 when = show_moment(row.first_seen_ms)
-                say(_COLUMNS.format(row.id, when, row.attempts, row.reason, row.detail))
+                table.add(row.id, when, row.attempts, row.stage, row.reason, row.detail)
             bar.show("rows", number)
+    if flags.output == "text":
+        table.close()
     return 0
 
 
 def _run_show(flags: argparse.Namespace) -> int:
     """Print a dead letter; return 1 if the bytes of its record are lost."""
-    row = read_dead_letter(flags.table, flags.bucket, flags.id)
+    row, others = read_dead_letter(flags.table, flags.bucket, flags.id)
     described = _make_json(row) | {
+        "others": list(map(_describe_owner, others)),
         "key": describe_bytes(row.key),
         "headers": describe_headers(row.headers),
         "value": describe_bytes(row.value),
@@ -90,9 +105,20 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         if (value := getattr(flags, row.flag.removeprefix("--")) or environ.get(row.variable))
         for word in (row.flag, value)
     ]
-    run = submit_job(flags.consumer, "replay", words)
-    show_submitted("replay", run, flags.output)
+    name = "replay" if flags.job == _JOB else f"replay-{flags.job}"
+    show_submitted(name, submit_job(flags.consumer, name, words), flags.output)
     return 0
+
+
+def _describe_owner(row: DeadLetter) -> dict[str, Any]:
+    """Return who else gave the record up, and why."""
+    return {
+        "id": row.id,
+        "stage": row.stage,
+        "reason": row.reason,
+        "detail": row.detail,
+        "settled": row.settled,
+    }
 
 
 def _make_json(row: DeadLetter) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from penstock.cli._dry_run import preview
 from penstock.cli.arguments import add_output, expect, expect_count
 from penstock.cli.terminal import Progress, say
 from penstock.cli.values import format_json, say_json
@@ -63,6 +64,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     )
     parser.add_argument(
         "--quiet", action="store_true", help="print only what is not written, and the summary"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the schema version of each event, its changes and the verdict; register and "
+        "send nothing",
     )
     add_output(parser, "an object in a line for each event, and one for the summary")
     ProduceSettings.add_flags(parser)
@@ -121,6 +128,9 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         raise SettingsError([f"--policy is {flags.policy}, expected a FILE with the events"])
     source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)
     records = flags.records or (None if flags.file else _GENERATED_RECORDS)
+    if flags.dry_run:
+        with _interruptible() as is_stopped:
+            return preview(settings, source, flags, records, is_stopped)
     totals = _Totals()
     with _interruptible() as is_stopped, Progress(prints_lines=not flags.quiet) as bar:
         bar.show("records", 0, records)

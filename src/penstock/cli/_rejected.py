@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 
 from penstock.cli.arguments import add_from_environ, add_output
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import Progress, Table, say
+from penstock.cli.values import say_json, show_moment
 from penstock.operations import ListedEvent, ReplayedEvent, list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."
@@ -17,7 +18,7 @@ _REPLAY = (
     "Send rejected events to their producer again. A written event is deleted from the bucket; the "
     "others stay. It is an error if no event has such a key."
 )
-_COLUMNS = "{:<58} {:<24} {:<24} {}"
+_COLUMNS = "{:<58} {:<24} {:<26} {}"
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -51,9 +52,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run_list(settings: argparse.Namespace) -> int:
     """Print each event; return 1 if an event cannot be read."""
-    show = _list_as_json if settings.output == "json" else _list_as_text
-    if settings.output == "text":
-        say(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"))
+    table = Table(_COLUMNS, "KEY", "WHEN", "REASON", "DETAIL")
+    show = _list_as_json if settings.output == "json" else partial(_list_as_text, table)
     unreadable = 0
     with Progress() as bar:
         bar.show("events", 0)
@@ -61,14 +61,17 @@ def _run_list(settings: argparse.Namespace) -> int:
             show(found)
             unreadable += found.event is None
             bar.show("events", number)
+    if settings.output == "text":
+        table.close()
     return 1 if unreadable else 0
 
 
-def _list_as_text(found: ListedEvent) -> None:
+def _list_as_text(table: Table, found: ListedEvent) -> None:
     if (event := found.event) is None:
+        table.close()
         say(f"{found.key} cannot be read: {found.problem}")
     else:
-        say(_COLUMNS.format(found.key, event.when, event.reason, event.detail))
+        table.add(found.key, show_moment(event.timestamp), event.reason, event.detail)
 
 
 def _list_as_json(found: ListedEvent) -> None:

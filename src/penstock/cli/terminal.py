@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Self
 
+from penstock.errors import SettingsError
+
 _DRAW_SECONDS = 0.1
 _BAR_WIDTH = 20
 _ERASE_LINE = "\r\x1b[K"
@@ -18,9 +20,37 @@ def say(line: str) -> None:
 
 
 def complain(error: Exception) -> None:
-    """Print an error to stderr; control characters other than line breaks are escaped."""
-    for number, line in enumerate(str(error).split("\n")):
+    """Print an error to stderr, each wrong setting on a line; control characters are escaped."""
+    lines = str(error).split("\n")
+    if isinstance(error, SettingsError) and len(error.problems) > 1:
+        lines = [
+            f"{len(error.problems)} settings are wrong:",
+            *map("  - {}".format, error.problems),
+        ]
+    for number, line in enumerate(lines):
         print(f"penstock: {printable(line)}" if number == 0 else printable(line), file=sys.stderr)
+
+
+class Table:
+    """Rows of text in columns; the header comes with the first row, or at the end without one.
+
+    So an error before the first row stands alone.
+    """
+
+    def __init__(self, form: str, *header: str) -> None:
+        self._form = form
+        self._header: tuple[str, ...] = header
+
+    def add(self, *row: object) -> None:
+        """Print a row."""
+        self.close()
+        say(self._form.format(*row))
+
+    def close(self) -> None:
+        """Print the header, unless it was."""
+        if self._header:
+            say(self._form.format(*self._header))
+            self._header = ()
 
 
 def printable(text: str, keep: str = "") -> str:

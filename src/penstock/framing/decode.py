@@ -99,9 +99,10 @@ def _decode(
             "registry with the URL of Apicurio's Confluent API, whose path has /apis/ccompat/"
         )
     if frame.key.kind not in kinds:
+        known = " or ".join(sorted(kinds))
+        expected = f"one of {known}" if known else "a registry, and PENSTOCK_REGISTRY names none"
         raise NoRegistryForFramingError(
-            f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
-            f"{' or '.join(sorted(kinds))}"
+            f"found a frame of {frame.key.kind} with schema {frame.key}, expected {expected}"
         )
     return frame
 

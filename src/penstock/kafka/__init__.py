@@ -7,7 +7,7 @@ from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.login import java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import await_rights, check_access
-from penstock.kafka.producer import Delivery, Message, Producer, open_producer
+from penstock.kafka.producer import MAX_RECORD_BYTES, Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_ids import TopicIds
@@ -20,6 +20,7 @@ from penstock.kafka.topics import (
 )
 
 __all__ = [
+    "MAX_RECORD_BYTES",
     "AccessChange",
     "Consumer",
     "Delivery",

@@ -7,10 +7,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from typing import Any, Final
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    MessageSizeTooLargeError,
+)
 
 from penstock.errors import (
     BrokerError,
@@ -27,6 +31,7 @@ _CLOSE_SECONDS = 1.0
 _BACKOFF_MS = 20
 # Four times the default: half the requests, and two thirds of the CPU time, for a large batch.
 _BATCH_BYTES = 64 * 1024
+MAX_RECORD_BYTES: Final = 1_048_576  # as topics by default
 
 # Shares of the deadline that the steps before a delivery may take; the delivery has the rest.
 _PROBE_SHARE = 1 / 2
@@ -76,8 +81,14 @@ class Producer(AbstractContextManager["Producer"]):
     registration of the producer, and would then refuse every record.
     """
 
-    def __init__(self, settings: KafkaSettings, deadline_seconds: float) -> None:
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        deadline_seconds: float,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+    ) -> None:
         self._settings = settings
+        self._max_record_bytes = max_record_bytes
         self._deadline_seconds = deadline_seconds
         self._client: KafkaProducer | None = None
         self._in_doubt = False
@@ -104,7 +115,8 @@ class Producer(AbstractContextManager["Producer"]):
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()
-                self._client = _build_client(options, self._deadline_seconds)
+                seconds, most = self._deadline_seconds, self._max_record_bytes
+                self._client = _build_client(options, seconds, most)
                 self._in_doubt = False
             return self._client
         finally:
@@ -194,6 +206,9 @@ class Producer(AbstractContextManager["Producer"]):
                     list(message.headers),
                     timestamp_ms=message.timestamp_ms,
                 )
+            except MessageSizeTooLargeError:
+                expected = f"PENSTOCK_MAX_RECORD_BYTES, {self._max_record_bytes:,}: raise it and"
+                sent = _refuse_size(message, f"{expected} the topic's max.message.bytes")
             except KafkaError as error:
                 silent = error if isinstance(error, KafkaTimeoutError) else silent
                 sent = self._explain(message, error)
@@ -211,13 +226,24 @@ class Producer(AbstractContextManager["Producer"]):
         what = f"a record for topic {message.topic!r} was not acknowledged"
         ours = translate(error, f"{what} within {self._deadline_seconds:g} s", DeliveryError)
         ours.__cause__ = error
-        if not isinstance(ours, RecordTooLargeError):
-            self._in_doubt = True
-            self._known_topics.clear()
+        self._in_doubt = True
+        self._known_topics.clear()
+        if isinstance(ours, RecordTooLargeError):
+            return _refuse_size(message, "the topic's max.message.bytes: raise it")
         return ours
 
 
-def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProducer:
+def _refuse_size(message: Message, expected: str) -> RecordTooLargeError:
+    size = len(message.value or b"") + len(message.key or b"")
+    return RecordTooLargeError(
+        f"found a record of {size:,} bytes for topic {message.topic!r}, expected at most "
+        f"{expected}, or send less"
+    )
+
+
+def _build_client(
+    options: dict[str, Any], deadline_seconds: float, max_record_bytes: int
+) -> KafkaProducer:
     deadline_ms = int(deadline_seconds * 1000)
     with translated_kafka_errors("the producer cannot start"):
         return KafkaProducer(
@@ -226,6 +252,7 @@ def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProd
             batch_size=_BATCH_BYTES,
             enable_idempotence=True,
             allow_auto_create_topics=False,
+            max_request_size=max_record_bytes,
             bootstrap_timeout_ms=int(deadline_ms * _BOOTSTRAP_SHARE),
             max_block_ms=int(deadline_ms * _METADATA_SHARE),
             delivery_timeout_ms=deadline_ms,

@@ -13,8 +13,10 @@ from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
 from penstock.operations.producing import (
     EventLines,
     GeneratedEvents,
+    PreviewedEvent,
     ProducedEvent,
     ProduceSettings,
+    preview_events,
     produce_events,
 )
 from penstock.operations.profiles import read_contract_profile, read_root_profiles
@@ -48,6 +50,7 @@ __all__ = [
     "JobRun",
     "JobStep",
     "ListedEvent",
+    "PreviewedEvent",
     "ProduceSettings",
     "ProducedEvent",
     "ReadRecord",
@@ -62,6 +65,7 @@ __all__ = [
     "list_dead_letters",
     "list_rejected",
     "list_schemas",
+    "preview_events",
     "produce_events",
     "read_contract_profile",
     "read_dead_letter",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from penstock.attempts import Attempts
 from penstock.errors import OperationError
 from penstock.sinks import DeadLetter, DynamoDbClient, ErrorTable, ObjectStore, Selection
+
+# A person waits, where a job would go on retrying.
+_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=1, total_seconds=3)
 
 
 def list_dead_letters(table: str, selection: Selection) -> Iterator[DeadLetter]:
@@ -17,17 +22,20 @@ def list_dead_letters(table: str, selection: Selection) -> Iterator[DeadLetter]:
     return _open_table(table, "").describe(selection)
 
 
-def read_dead_letter(table: str, bucket: str, row_id: str) -> DeadLetter:
-    """Return one row, with the bytes that the bucket holds.
+def read_dead_letter(
+    table: str, bucket: str, row_id: str
+) -> tuple[DeadLetter, Sequence[DeadLetter]]:
+    """Return one row, with the bytes that the bucket holds, and those of the record's other owners.
 
     Raises:
         OperationError: the table has no such row.
         SinkAccessDeniedError, SinkUnavailableError: the table or the bucket cannot be read.
     """
-    for row in _open_table(table, bucket).read([row_id]):
-        return row
+    rows = _open_table(table, bucket)
+    for row in rows.read([row_id]):
+        return row, rows.describe_others(row)
     raise OperationError(f"found no row {row_id} in {table}, expected an id that `list` shows")
 
 
 def _open_table(table: str, bucket: str) -> ErrorTable:
-    return ErrorTable(DynamoDbClient(), table, ObjectStore(bucket))
+    return ErrorTable(DynamoDbClient(attempts=_ATTEMPTS), table, ObjectStore(bucket))

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.errors import BrokerError, OperationError, SchemaNotFoundError, TopicNotFoundError
+from penstock.framing import SchemaKey
 from penstock.kafka import Producer, name_nearest_topic
 from penstock.operations._event_lines import STDIN, SourceEvent, read_event_lines
 from penstock.producing import (
     EventProducer,
+    Previewed,
     Produced,
     ProducerSettings,
     Refusal,
@@ -21,9 +23,11 @@ from penstock.producing import (
     make_refusal,
 )
 from penstock.records import RowShape
-from penstock.registry import CachedRegistry, load_registry
+from penstock.registry import CachedRegistry, TrialRegistry, load_admin, load_registry
 from penstock.schemas import Policy, Schema, compile_sampler, fit_event_time, select_base
 from penstock.settings import Settings, nested, parse_switch, setting
+
+_Outcome = TypeVar("_Outcome")
 
 _BATCH_EVENTS = 1_000
 _BATCH_SECONDS = 30.0
@@ -83,6 +87,78 @@ class ProducedEvent:
         return {"number": self.number, **(self.refusal.describe(None) if self.refusal else {})}
 
 
+@dataclass(frozen=True, slots=True)
+class PreviewedEvent:
+    """An event's number in its source, and what would become of it.
+
+    `is_new` says that its schema version does not exist: it would be registered for this event, or
+    for one before it.
+    """
+
+    number: int
+    preview: Previewed | Refusal
+    is_new: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain values; a version that does not exist has no id."""
+        if isinstance(self.preview, Refusal):
+            verdict = "refused" if self.preview.is_final else "not decided"
+            return {"number": self.number, "verdict": verdict, **self.preview.describe(None)}
+        described = self.preview.describe()
+        if self.is_new:
+            described["schema"]["id"] = None
+        verdict = "new version" if self.is_new else "known version"
+        return {"number": self.number, "verdict": verdict, **described}
+
+
+def preview_events(
+    settings: ProduceSettings,
+    source: GeneratedEvents | EventLines,
+    *,
+    max_records: int | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Sequence[PreviewedEvent]]:
+    """Yield what would become of events, in batches; nothing is registered or sent.
+
+    The schema is read once, with its rule; versions that the events would make count for those
+    after them.
+
+    Raises:
+        SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
+        OperationError, SchemaNotFoundError, RegistryError: see `produce_events`.
+    """
+    chosen = _choose_settings(settings, source)
+    registry = CachedRegistry(TrialRegistry(load_admin(chosen.registry), chosen.schema_name))
+    producer = EventProducer(chosen, registry, Producer(chosen.kafka, _SEND_SECONDS))
+    stamper = Stamper(chosen.shape, chosen.device_id)
+    made: set[SchemaKey] = set()
+    chunks = _read_source(source, chosen, registry, is_stopped)
+    for batch in _split(chunks, _BATCH_EVENTS, max_records):
+        if is_stopped():
+            return
+        yield [_note(*each, made) for each in _preview(producer, stamper, batch)]
+
+
+def _preview(
+    producer: EventProducer, stamper: Stamper, batch: Sequence[SourceEvent]
+) -> list[tuple[int, Previewed | Refusal]]:
+    def preview(events: Sequence[Any]) -> Sequence[Previewed | Refusal]:
+        stamped = [stamper.stamp(each, is_parsed=True) for each in events]
+        return producer.preview(stamped, _BATCH_SECONDS)
+
+    return _pair(batch, preview)
+
+
+def _note(number: int, preview: Previewed | Refusal, made: set[SchemaKey]) -> PreviewedEvent:
+    """Return a previewed event; the key of a version that it would make is added to `made`."""
+    if isinstance(preview, Refusal):
+        return PreviewedEvent(number, preview)
+    key = preview.registration.version.key
+    if preview.registration.created:
+        made.add(key)
+    return PreviewedEvent(number, preview, key in made)
+
+
 def produce_events(
     settings: ProduceSettings,
     source: GeneratedEvents | EventLines,
@@ -105,15 +181,13 @@ def produce_events(
         SchemaNotFoundError: events are to be generated for a schema that is not registered.
         SettingsError, RegistryError, TopicNotFoundError: the registry or topic cannot be used.
     """
-    chosen = settings.producer
-    if isinstance(source, GeneratedEvents):
-        chosen = replace(chosen, policy=Policy.FIXED)
+    chosen = _choose_settings(settings, source)
     registry = CachedRegistry(load_registry(chosen.registry, call_seconds=_CALL_SECONDS))
     chunks = _read_source(source, chosen, registry, is_stopped)
     batches = _split(chunks, _BATCH_EVENTS if rate is None else _batch_size(rate), max_records)
     stamper = Stamper(chosen.shape, chosen.device_id)
     produced: Sequence[ProducedEvent] = ()
-    with Producer(chosen.kafka, _SEND_SECONDS) as kafka:
+    with Producer(chosen.kafka, _SEND_SECONDS, chosen.max_record_bytes) as kafka:
         _check_topic(settings, kafka)
         producer = EventProducer(chosen, registry, kafka, create_topic=settings.create_topic)
         for batch in batches if rate is None else _pace(batches, rate, is_stopped):
@@ -123,6 +197,14 @@ def produce_events(
             _check_progress(produced, source)
     if not produced and not is_stopped():
         raise OperationError("found no events in the source, expected a JSON object in each line")
+
+
+def _choose_settings(
+    settings: ProduceSettings, source: GeneratedEvents | EventLines
+) -> ProducerSettings:
+    if isinstance(source, GeneratedEvents):
+        return replace(settings.producer, policy=Policy.FIXED)
+    return settings.producer
 
 
 def _check_topic(settings: ProduceSettings, kafka: Producer) -> None:
@@ -204,14 +286,28 @@ def _pace(
 def _produce(
     producer: EventProducer, stamper: Stamper, batch: Sequence[SourceEvent]
 ) -> Sequence[ProducedEvent]:
-    readable = [stamper.stamp(each.event, is_parsed=True) for each in batch if each.problem is None]
-    written = iter(producer.produce(readable, _BATCH_SECONDS) if readable else [])
-    outcomes = [make_refusal(each.problem) if each.problem else next(written) for each in batch]
+    def write(events: Sequence[Any]) -> Sequence[Produced | Refusal]:
+        return producer.produce(
+            [stamper.stamp(each, is_parsed=True) for each in events], _BATCH_SECONDS
+        )
+
     return [
-        ProducedEvent(each.number, refusal=outcome)
+        ProducedEvent(number, refusal=outcome)
         if isinstance(outcome, Refusal)
-        else ProducedEvent(each.number, outcome)
-        for each, outcome in zip(batch, outcomes, strict=True)
+        else ProducedEvent(number, outcome)
+        for number, outcome in _pair(batch, write)
+    ]
+
+
+def _pair(
+    batch: Sequence[SourceEvent], write: Callable[[Sequence[Any]], Sequence[_Outcome | Refusal]]
+) -> list[tuple[int, _Outcome | Refusal]]:
+    """Return the number and the outcome of each event; those that cannot be read are refused."""
+    readable = [each.event for each in batch if each.problem is None]
+    outcomes = iter(write(readable) if readable else ())
+    return [
+        (each.number, make_refusal(each.problem) if each.problem else next(outcomes))
+        for each in batch
     ]
 
 

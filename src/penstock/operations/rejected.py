@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final
 
 from botocore.config import Config
@@ -76,8 +76,8 @@ def replay_rejected(
 
     Raises:
         SinkError: the bucket cannot be read, or a written event cannot be deleted.
-        OperationError: a prefix is empty, which would replay every event, or the AWS configuration
-            is incomplete, for example without a region.
+        OperationError: a prefix is empty, which would replay every event, or is that of no key;
+            or the AWS configuration is incomplete, for example without a region.
     """
     prefixes = list(prefixes)
     if "" in prefixes:
@@ -86,7 +86,13 @@ def replay_rejected(
         )
     events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
     # List all keys before the first event is deleted; a key of two prefixes is sent once.
-    for key in dict.fromkeys(key for prefix in prefixes for key in events.list(prefix)):
+    keys = {prefix: list(events.list(prefix)) for prefix in prefixes}
+    if missing := [prefix for prefix, found in keys.items() if not found]:
+        raise OperationError(
+            f"found no event in {bucket} whose key begins with {' or '.join(missing)}, expected a "
+            "key that `penstock rejected list` shows, or the beginning of one; nothing was sent"
+        )
+    for key in dict.fromkeys(chain.from_iterable(keys.values())):
         try:
             event = events.read(key)
             send = partial(_invoke, client, function or event.function)

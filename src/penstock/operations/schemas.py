@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from penstock.errors import OperationError, SchemaConflictError, SchemaError
+from penstock.errors import (
+    OperationError,
+    RegistryError,
+    SchemaConflictError,
+    SchemaError,
+    SchemaNotFoundError,
+)
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import (
     ComparedWith,
+    RegistryAdmin,
     SchemaBackup,
     SchemaVersion,
     StoredVersion,
@@ -26,6 +34,8 @@ from penstock.schemas import (
     load_schema,
     merge_schemas,
 )
+
+_SHOWN_NAMES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,11 @@ def read_versions(url: str, name: str, report: ReportProgress = ignore_progress)
         SchemaNotFoundError: there is no such schema.
         SettingsError, RegistryError: see `list_schemas`.
     """
-    return load_admin(url).read_schema(name, report)
+    admin = load_admin(url)
+    try:
+        return admin.read_schema(name, report)
+    except SchemaNotFoundError as error:
+        raise _name_known(admin, name, error) from error
 
 
 def read_version(
@@ -158,6 +172,19 @@ def register_schema(url: str, name: str, definition: str) -> RegisteredSchema:
     """
     found = load_registry(url).register(name, load_schema(definition))
     return RegisteredSchema(found.version.number, str(found.version.key), found.created)
+
+
+def _name_known(admin: RegistryAdmin, name: str, error: SchemaNotFoundError) -> SchemaNotFoundError:
+    """Return the error for a schema that is not there; it names those that are."""
+    try:
+        names = sorted(admin.list_names())
+    except RegistryError:  # the registry is not there either, or only the schema may be read
+        return error
+    more = f" or {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
+    known = ", ".join(names[:_SHOWN_NAMES]) or "none: the registry has no schema"
+    return SchemaNotFoundError(
+        f"found no schema {name} in registry {admin.name}, expected one of {known}{more}"
+    )
 
 
 def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:

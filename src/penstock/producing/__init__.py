@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from penstock.producing.intake import Intake, IntakeResult, Invocation, build_intake
-from penstock.producing.producer import EventProducer, Outcome, Produced
+from penstock.producing.outcomes import Outcome, Previewed, Produced
+from penstock.producing.producer import EventProducer
 from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.rejected import RejectedEvent, RejectedEvents, write_events
 from penstock.producing.requests import Form, Request
@@ -18,6 +19,7 @@ __all__ = [
     "IntakeSettings",
     "Invocation",
     "Outcome",
+    "Previewed",
     "Produced",
     "ProducerSettings",
     "Refusal",

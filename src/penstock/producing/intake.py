@@ -11,7 +11,8 @@ from typing import Any
 
 from penstock.errors import EventLimitError, NotWrittenError, SinkError, UndeliveredEventError
 from penstock.producing._deadline import run_within
-from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
+from penstock.producing.outcomes import Outcome, Produced
+from penstock.producing.producer import EventProducer, build_event_producer
 from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import Form, Request, read_request

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -29,6 +29,7 @@ from penstock.framing import SchemaKey, encode_frame
 from penstock.kafka import Delivery, Message, Producer, ensure_topic, name_nearest_topic
 from penstock.producing._deadline import run_within
 from penstock.producing._fitting import fit_event
+from penstock.producing.outcomes import Outcome, Previewed, Produced
 from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent
@@ -66,41 +67,6 @@ _CALL_SECONDS = 3.0
 _REGISTERING_SHARE = 0.6
 
 _MAX_COMPILED = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Produced:
-    """A written event: the delivery of its record, and the registration of its schema.
-
-    `warning` says that its new version uses much of the version budget, and why.
-    """
-
-    delivery: Delivery
-    registration: Registration
-    warning: str = ""
-
-    def describe(self) -> dict[str, Any]:
-        """Return it as plain values; a new schema version comes with its diff to the previous."""
-        version, previous = self.registration.version, self.registration.previous
-        schema: dict[str, Any] = {
-            "name": version.name,
-            "version": version.number,
-            "id": str(version.key),
-            "created": self.registration.created,
-        }
-        if self.registration.created and previous is not None:
-            schema["diff"] = str(diff_schemas(previous.schema, version.schema)).splitlines()
-        if self.warning:
-            schema["warning"] = self.warning
-        return {
-            "topic": self.delivery.topic,
-            "partition": self.delivery.partition,
-            "offset": self.delivery.offset,
-            "schema": schema,
-        }
-
-
-Outcome = Produced | Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +127,7 @@ class EventProducer:
         when the time is over counts as not written; it may or may not be written.
         """
         deadline = time.monotonic() + seconds
-        late = make_refusal(
-            RegistryUnavailableError(f"its schema is not registered after {seconds:g} s")
-        )
-        batch = _Batch(events, deadline, [late] * len(events))
+        batch = self._open_batch(events, deadline, seconds)
         run_within(seconds * _REGISTERING_SHARE, partial(self._prepare_all, batch))
         ready = list(batch.prepared)  # a thread that ran out of time may still append to it
         late = make_refusal(
@@ -177,6 +140,21 @@ class EventProducer:
             left = deadline - time.monotonic()
             run_within(left, partial(self._send_all, ready, final, left))
         return list(final)
+
+    def preview(self, events: Sequence[StampedEvent], seconds: float) -> list[Previewed | Refusal]:
+        """Return what would become of each event; new versions are in the registry alone."""
+        batch = self._open_batch(events, time.monotonic() + seconds, seconds)
+        self._prepare_all(batch)
+        ready = {each.index: Previewed(each.registration, each.warning) for each in batch.prepared}
+        return [ready.get(at, cast("Refusal", each)) for at, each in enumerate(batch.outcomes)]
+
+    def _open_batch(
+        self, events: Sequence[StampedEvent], deadline: float, seconds: float
+    ) -> _Batch:
+        late = make_refusal(
+            RegistryUnavailableError(f"its schema is not registered after {seconds:g} s")
+        )
+        return _Batch(events, deadline, [late] * len(events))
 
     def _prepare_all(self, batch: _Batch) -> None:
         for index, event in enumerate(batch.events):
@@ -383,6 +361,6 @@ def build_event_producer(
     return EventProducer(
         settings,
         CachedRegistry(load_registry(settings.registry, call_seconds=_CALL_SECONDS)),
-        Producer(settings.kafka, _SEND_SECONDS),
+        Producer(settings.kafka, _SEND_SECONDS, settings.max_record_bytes),
         create_topic=create_topic,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
-from penstock.kafka import KafkaSettings, Topic
+from penstock.kafka import MAX_RECORD_BYTES, KafkaSettings, Topic
 from penstock.records import READING, RowShape
 from penstock.schemas import Numbers, Policy, Times, check_schema
 from penstock.settings import Settings, nested, parse_count, setting
@@ -127,6 +127,13 @@ class ProducerSettings(Settings):
         "percent that compression has to save, 1 to 100, or the payload stays plain",
         parse=_parse_percent,
         default=CompressionRule().min_saving,
+    )
+    max_record_bytes: int = setting(
+        "PENSTOCK_MAX_RECORD_BYTES",
+        "size of the largest record that is sent; for larger ones raise the topic's"
+        " max.message.bytes too, which is 1 MB by default and 8 MB at most on MSK",
+        parse=parse_count,
+        default=MAX_RECORD_BYTES,
     )
     device_id: str = setting(
         "DEVICE_ID", "the device of a reading that names none", default="000001"

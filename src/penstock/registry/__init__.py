@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from penstock.registry.confluent import ConfluentRegistry
     from penstock.registry.glue import GlueRegistry, GlueSettings
     from penstock.registry.http_settings import HttpRegistrySettings
+    from penstock.registry.trial import TrialRegistry
 
 __all__ = [
     "OTHER_NAMING",
@@ -55,6 +56,7 @@ __all__ = [
     "SchemaStore",
     "SchemaVersion",
     "StoredVersion",
+    "TrialRegistry",
     "VersionStatus",
     "backups_setting",
     "check_rule",
@@ -76,6 +78,7 @@ _IMPORTED_LATER = {
     "HttpRegistrySettings": "http_settings",
     "GlueRegistry": "glue",
     "GlueSettings": "glue",
+    "TrialRegistry": "trial",
     "load_backup": "backup_file",
 }
 

@@ -167,6 +167,11 @@ class VersionedRegistry(VersionReader):
         self._mode = mode  # of the schemas that get a new version; None leaves it as it is
         self._strict: set[tuple[str, ComparedWith]] = set()  # readings that refused a version
 
+    @property
+    def mode(self) -> Compatibility | None:
+        """The mode of schemas that get a new version; None leaves it as it is."""
+        return self._mode
+
     @abstractmethod
     def _find_version(self, name: str, definition: str) -> str | None:
         """Return the id of the version with this definition, whatever its status, or None."""

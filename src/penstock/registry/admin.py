@@ -18,6 +18,10 @@ class RegistryAdmin(SchemaRegistry, Protocol):
     def name(self) -> str:
         """The registry's name."""
 
+    @property
+    def mode(self) -> Compatibility | None:
+        """The mode of schemas that get a new version; None leaves it as it is."""
+
     def list_names(self) -> Sequence[str]:
         """List the names of all schemas.
 

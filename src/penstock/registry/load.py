@@ -77,7 +77,8 @@ def load_admin(url: str) -> RegistryAdmin:
 
             return ApicurioAdmin(_read_http(parts, None, {"group": "default"}))
     known = ", ".join(each for each in _FACTORIES if each != "memory")
-    raise SettingsError([f"registry URL begins with {parts.scheme!r}, expected one of {known}"])
+    found = f"begins with {parts.scheme!r}" if parts.scheme else "has no kind before ://"
+    raise SettingsError([f"registry URL {found}, expected one of {known}"])
 
 
 def _split(url: str) -> SplitResult:
@@ -104,7 +105,8 @@ def _load_installed(scheme: str, url: str, call_seconds: float | None) -> Schema
     if scheme not in installed:
         known = ", ".join([*_FACTORIES, *sorted(installed)])
         # The message does not show the whole URL, which may hold an external id.
-        raise SettingsError([f"registry URL begins with {scheme!r}, expected one of {known}"])
+        found = f"begins with {scheme!r}" if scheme else "has no kind before ://"
+        raise SettingsError([f"registry URL {found}, expected one of {known}"])
     registry: SchemaRegistry = installed[scheme].load()(url, call_seconds=call_seconds)
     return registry
 

@@ -18,6 +18,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaQuotaError,
 )
+from penstock.registry.backup import SchemaBackup
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import Compatibility, load_schema
@@ -86,6 +87,18 @@ class SchemaStore:
             self._check_quota()
             self._schemas[subject] = _StoredSchema(mode, data_format)
             return self._keep(subject, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
+
+    def restore(self, subject: str, schema: SchemaBackup) -> None:
+        """Hold a schema as it is in another registry, with its ids, numbers and statuses."""
+        versions = [replace(each, subject=subject) for each in schema.versions]
+        taken = max((each.number for each in versions), default=0)
+        ids = {each.number: each.id for each in versions}
+        with self._lock:
+            self._schemas[subject] = _StoredSchema(
+                schema.compatibility, schema.data_format, schema.checkpoint, taken, ids
+            )
+            self._versions |= {each.id: each for each in versions}
+            self._waits |= {each.id: _Wait(0, self._now()) for each in versions}
 
     def add(self, subject: str, definition: str) -> StoredVersion:
         """Store a version, or return the existing one with exactly this text.

@@ -42,7 +42,7 @@ def shown(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
         return number_text(value)
-    text = ascii(value) if isinstance(value, str) else str(value)
+    text = repr(value) if isinstance(value, str) else str(value)
     text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
     return f"the string {text}" if isinstance(value, str) else text
 

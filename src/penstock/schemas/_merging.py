@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas._errors import show
+from penstock.schemas._json import join_path
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import MAX_EXPANDED_TYPES, NUMBERS, AvroField, AvroType
 
@@ -114,12 +115,12 @@ def _check_json_names(fields: Sequence[AvroField], path: str) -> None:
 
 def _merge_field(fields: list[AvroField], records: int, path: str) -> AvroField:
     name = fields[0].name
-    inside = f"{path}.{name}" if path else name
+    inside = join_path(path, fields[0].json_name)
     for other in fields[1:]:
         if other.json_name != fields[0].json_name:
             raise SchemaConflictError(
-                f"{inside}: it stands for the JSON name {fields[0].json_name!r} in one version "
-                f"and for {other.json_name!r} in another, expected one name",
+                f"{join_path(path, name)}: it stands for the JSON name {fields[0].json_name!r} in "
+                f"one version and for {other.json_name!r} in another, expected one name",
                 path=inside,
             )
     types = [field.type for field in fields]

@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn
 from penstock.errors import SchemaConflictError
 from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located, place
+from penstock.schemas._json import join_path
 from penstock.schemas._readers import (
     PRIMITIVE_READERS,
     Payload,
@@ -121,8 +122,9 @@ class Resolution:
         for field in writer.fields:
             target = targets.get(field.name)
             type_ = target.type if target else field.type
-            read = self._resolve(field.type, type_, f"{path}.{field.name}".removeprefix("."))
-            steps.append((field.name, self._key(target) if target else None, read))
+            read = self._resolve(field.type, type_, join_path(path, field.json_name))
+            key = self._key(target) if target else None
+            steps.append((join_path("", field.json_name), key, read))
         read_fields = record_reader(
             steps, [self._key(field) for field in reader.fields], nulls=not self._events
         )
@@ -137,7 +139,7 @@ class Resolution:
         """Fill in the defaults of the fields that the writer does not have."""
         defaults = {
             self._key(field): self._defaults.read(
-                field.type, field.attributes["default"], f"{path}.{field.name}".removeprefix(".")
+                field.type, field.attributes["default"], join_path(path, field.json_name)
             )
             for field in missing
         }
@@ -162,6 +164,7 @@ def record_reader(
 ) -> Reader:
     """Return a reader of fields in the writer's order into a record in the reader's order.
 
+    A step has the name for messages, the key in the record, and the reader of a field.
     Null fields are left out unless `nulls` is true.
     """
     blank = dict.fromkeys(keys if nulls else ())
@@ -190,7 +193,7 @@ def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, Av
     written = {field.name for field in writer.fields}
     targets: dict[str, AvroField] = {}
     for field in reader.fields:
-        inside = f"{path}.{field.name}".removeprefix(".")
+        inside = join_path(path, field.json_name)
         names = dict.fromkeys((field.name, *field.aliases))
         sources = [name for name in names if name in written]
         if len(sources) > 1 or any(name in targets for name in sources):

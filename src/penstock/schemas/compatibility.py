@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
+from penstock.schemas._json import join_path
 from penstock.schemas._types import AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 
@@ -18,11 +20,16 @@ _PROMOTIONS = {
     "string": {"bytes"},
 }
 _SHOWN_SYMBOLS = 5
+_MISSING_BRANCH = "MISSING_UNION_BRANCH"
 
 
 @dataclass(frozen=True, slots=True)
 class Incompatibility:
-    """One reason why a reader cannot read a writer's data; `kind` is Avro's name for the reason."""
+    """One reason why a reader cannot read a writer's data.
+
+    `kind` is Avro's name for it. `path` has the names of JSON, and leads to the cause: Avro finds a
+    missing branch where a branch of the reader's union is the writer's type with other fields.
+    """
 
     kind: str
     path: str
@@ -56,8 +63,7 @@ class _Check:
         if writer.kind == "union":
             return self._compare_writer_union(reader, writer, path)
         if reader.kind == "union":
-            fits = any(not self.compare(branch, writer, path) for branch in reader.branches)
-            return [] if fits else [_missing_branch(reader, writer, path)]
+            return self._compare_reader_union(reader, writer, path)
         if reader.kind != writer.kind:
             promotes = writer.kind in _PROMOTIONS.get(reader.kind, ())
             message = f"the reader expects {reader.label()}, the writer wrote {writer.label()}"
@@ -67,17 +73,22 @@ class _Check:
             return list(self.compare(reader.item, writer.item, inside))
         return [*_compare_names(reader, writer, path), *self._compare_parts(reader, writer, path)]
 
+    def _compare_reader_union(
+        self, reader: AvroType, writer: AvroType, path: str
+    ) -> list[Incompatibility]:
+        found = {id(branch): self.compare(branch, writer, path) for branch in reader.branches}
+        if not all(found.values()):
+            return []
+        alike = [branch for branch in reader.branches if _is_alike(branch, writer)]
+        if len(alike) != 1:
+            return [_missing_branch(reader, writer, path)]
+        return [replace(each, kind=_MISSING_BRANCH) for each in found[id(alike[0])]]
+
     def _compare_writer_union(
         self, reader: AvroType, writer: AvroType, path: str
     ) -> list[Incompatibility]:
-        found = []
-        for branch in writer.branches:
-            problems = self.compare(reader, branch, path)
-            if problems and reader.kind == "union":
-                found.append(_missing_branch(reader, branch, path))
-            else:
-                found.extend(problems)
-        return found
+        found = (self.compare(reader, branch, path) for branch in writer.branches)
+        return list(chain.from_iterable(found))
 
     def _compare_parts(
         self, reader: AvroType, writer: AvroType, path: str
@@ -102,7 +113,7 @@ class _Check:
         found: list[Incompatibility] = []
         written = {each.name: each for each in writer.fields}
         for field in reader.fields:
-            inside = f"{path}.{field.name}" if path else field.name
+            inside = join_path(path, field.json_name)
             sources = [written[name] for name in (field.name, *field.aliases) if name in written]
             if len(sources) == 1:
                 found.extend(self.compare(field.type, sources[0].type, inside))
@@ -122,13 +133,18 @@ def _compare_names(reader: AvroType, writer: AvroType, path: str) -> list[Incomp
     return [Incompatibility("NAME_MISMATCH", path, message)]
 
 
+def _is_alike(branch: AvroType, writer: AvroType) -> bool:
+    """Return whether a branch is the writer's type, with other parts."""
+    return branch.kind == writer.kind and not _compare_names(branch, writer, "")
+
+
 def _missing_branch(reader: AvroType, writer: AvroType, path: str) -> Incompatibility:
     message = f"the reader expects {reader.label()}, the writer may write {writer.label()}"
-    return Incompatibility("MISSING_UNION_BRANCH", path, message)
+    return Incompatibility(_MISSING_BRANCH, path, message)
 
 
 def _ambiguous(sources: list[AvroField], path: str) -> Incompatibility:
-    names = " and ".join(each.name for each in sources)
+    names = " and ".join(each.json_name for each in sources)
     message = f"the reader's name and aliases match more than one field of the writer: {names}"
     return Incompatibility("AMBIGUOUS_FIELD", path, message)
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
+from penstock.schemas._json import join_path
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema, canonical_form
+
+_MARKS: Final = {"array": "[]", "map": "{}"}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One change; `before` and `after` name the type, or are empty if there is no such field."""
+    """One change by its path in JSON; `before` or `after` is empty if there is no such field."""
 
     path: str
     before: str
@@ -51,26 +55,27 @@ def diff_schemas(before: Schema, after: Schema) -> SchemaDiff:
 def _diff_types(before: AvroType, after: AvroType, path: str) -> Iterator[SchemaChange]:
     if before.describe() != after.describe():
         yield SchemaChange(path or "the schema", before.describe(), after.describe())
-    old, new = _parts(before), _parts(after)
+    old, new = _parts(before, path), _parts(after, path)
     if old is None or new is None:
         return
-    for key, was in old.items():
-        inside = f"{path}{key}".removeprefix(".")
-        if key in new:
-            yield from _diff_types(was, new[key], inside)
+    for name, (inside, was) in old.items():
+        if name in new:
+            yield from _diff_types(was, new[name][1], inside)
         else:
             yield SchemaChange(inside, was.label(), "")
-    for key, now in new.items():
-        if key not in old:
-            yield SchemaChange(f"{path}{key}".removeprefix("."), "", now.label())
+    for name, (inside, now) in new.items():
+        if name not in old:
+            yield SchemaChange(inside, "", now.label())
 
 
-def _parts(type_: AvroType) -> dict[str, AvroType] | None:
-    """Return the fields of the records inside a type by path; None if there is no record."""
+def _parts(type_: AvroType, path: str) -> dict[str, tuple[str, AvroType]] | None:
+    """Return the fields of the records inside a type by Avro name, each with its path in JSON.
+
+    None if there is no record.
+    """
     if type_.kind == "record":
-        return {f".{field.name}": field.type for field in type_.fields}
-    mark = {"array": "[]", "map": "{}"}.get(type_.kind, "")
-    inside = [parts for child in type_.children() if (parts := _parts(child)) is not None]
-    return {f"{mark}{key}": part for parts in inside for key, part in parts.items()} or (
-        {} if inside else None
-    )
+        return {each.name: (join_path(path, each.json_name), each.type) for each in type_.fields}
+    inside = f"{path}{_MARKS.get(type_.kind, '')}"
+    found = [parts for child in type_.children() if (parts := _parts(child, inside)) is not None]
+    merged = {name: part for parts in found for name, part in parts.items()}
+    return merged if found else None

@@ -14,7 +14,8 @@ A row has everything that a replay needs:
     firstSeen      when the record was first given up, in milliseconds since 1970; a row that is
                    done is replaced if its record is given up again
     attempts       the number of failed retries
-    stage          where the record was given up
+    stage          who gave the record up, and so owns the row: `lambda`, `spark` or `join`; a job
+                   has one row for all of its tables, with the first of its reasons
     nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately, for a
                    join after a delay; missing if done or parked
 
@@ -23,7 +24,7 @@ A row of a record that was not joined (stage `join`, docs/staging.md) also has:
     driver         the record's row: `table/key`
     waitingFor     the rows that the join lacks: `table/key` of each
 
-A replay (`jobs/replay.py`) adds its result:
+A replay (`jobs/replay.py`) adds its result to the rows that it selected, and to no other owner's:
 
     replay         the last replay that tried the record
     nextAttemptAt  an hour later, if the replay failed

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from penstock.errors import Failure, RowExistsError, SinkRefusedError
-from penstock.records import FUNCTION, FailedRecord, Record, write_letter_id
+from penstock.records import FUNCTION, FailedRecord, Record, read_letter_id, write_letter_id
 from penstock.settings import Settings, setting
 from penstock.sinks._json import write_item
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
@@ -31,6 +31,7 @@ _MAX_RAW_BYTES_OF_A_JOIN: Final = 300_000
 _LOG: Final = "dead-letters/"
 JOIN: Final = "join"  # the stage of rows that were not joined; the retry function owns them
 _REPLAYED: Final = (FUNCTION, "spark")  # the stages of rows that a replay owns
+_ALL: Final = Selection()
 _DUE_INDEX: Final = "due"
 _DAY_SECONDS: Final = 86_400
 _NEITHER_OPEN_NOR_PARKED: Final = b"attribute_not_exists(id) OR attribute_exists(doneAt)"
@@ -126,6 +127,13 @@ class ErrorTable:
         for row in self._rows(ids, selection.matches):
             yield DeadLetter.describe(row)
 
+    def describe_others(self, letter: DeadLetter) -> list[DeadLetter]:
+        """Return the other dead letters of a record, settled ones too, without raw bytes."""
+        _, record_id = read_letter_id(letter.id)
+        ids = [write_letter_id(record_id, stage) for stage in (*_REPLAYED, JOIN)]
+        found = self._rows([each for each in ids if each != letter.id], lambda row: True)
+        return list(map(DeadLetter.describe, found))
+
     def read(
         self, ids: Sequence[str], matches: Callable[[DeadLetter], bool] = lambda row: True
     ) -> Iterator[DeadLetter]:
@@ -133,15 +141,17 @@ class ErrorTable:
         for row in self._rows(ids, matches):
             yield DeadLetter.restore(row, self._store)
 
-    def count_failure(self, failed: FailedRecord, replay: str) -> None:
-        """Count a failed attempt of a replay in each open row of the record that a replay owns.
+    def count_failure(self, failed: FailedRecord, replay: str, selection: Selection = _ALL) -> None:
+        """Count a failed attempt of a replay in the rows of the record that the replay selected.
 
-        A second call for the same replay is ignored.
+        The reason of another owner, whose row was not selected, stays. A second call for the same
+        replay is ignored.
         """
         values = {":one": 1, ":replay": replay, **_make_values(failed.failure), **self._next(1)}
-        for stage in _REPLAYED:
+        ids = [write_letter_id(failed.record_id, stage) for stage in _REPLAYED]
+        for row in self._rows(ids, selection.matches):
             self._tell(
-                write_letter_id(failed.record_id, stage),
+                row["id"],
                 f"SET #attempts = #attempts + :one, {_FAILURE}, "
                 "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
                 values,

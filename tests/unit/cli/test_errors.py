@@ -6,6 +6,7 @@ import json
 import secrets
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,7 +18,7 @@ from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.operations import JobRun
+from penstock.operations import JobRun, dead_letters
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from tests.fixtures.commands import read_json
@@ -61,11 +62,17 @@ def run(place: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def _keep(place: dict[str, str], offset: int, reason: Reason, value: bytes = b"\3\0") -> str:
+def _keep(
+    place: dict[str, str],
+    offset: int,
+    reason: Reason,
+    value: bytes = b"\3\0",
+    stage: str = "spark",
+) -> str:
     headers = (("trace", b"\xff"),)
     record = Record(Source("sensor", 0, offset), b"000001", value, headers, _TIME_MS)
     failure = Failure(reason, "cut\x1b[2J off")
-    failed = FailedRecord(record, failure, SchemaKey.parse(_KEY), "spark", _TIME_MS + 1_000)
+    failed = FailedRecord(record, failure, SchemaKey.parse(_KEY), stage, _TIME_MS + 1_000)
     client, store = DynamoDbClient(), ObjectStore(place["PENSTOCK_PARKED_BUCKET"])
     ErrorTable(client, place["PENSTOCK_ERRORS_TABLE"], store).keep([failed])
     client.close()
@@ -80,7 +87,8 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
     assert code == 0
     assert [line.split()[0] for line in text.splitlines()] == ["ID", cut, unknown]
     assert run("list", "--reason", "truncated")[1].splitlines()[1:] == [
-        f"{cut:<44} 2026-11-21T04:06:56.788Z       0  truncated            cut\\x1b[2J off"
+        f"{cut:<44} 2026-11-21T04:06:56.788Z       0  spark  truncated               "
+        "cut\\x1b[2J off"
     ]
     assert run("list", "--until", "2026-11-21T00:00:00Z")[1].count("\n") == 1
     (told,) = read_json("errors list", run("list", "--reason", "truncated", "--output", "json")[1])
@@ -100,6 +108,49 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
         "driver": None,
         "waitingFor": [],
     }
+
+
+def test_a_record_that_function_and_job_gave_up_has_the_reason_of_each(
+    run: Run, place: dict[str, str]
+) -> None:
+    function = _keep(place, 1, Reason.OVERSIZE, stage="lambda")
+    job = _keep(place, 1, Reason.SCHEMA_CONFLICT)
+
+    rows = [line.split() for line in run("list")[1].splitlines()[1:]]
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        (function, "lambda", "oversize"),
+        (job, "spark", "schema-conflict"),
+    ]
+    listed = run("list", "--reason", "schema-conflict")[1].splitlines()[1:]
+    assert [line.split()[0] for line in listed] == [job]
+    shown = json.loads(run("show", function)[1])
+    (other,) = shown["others"]
+    assert (shown["reason"], other["id"], other["stage"]) == ("oversize", job, "spark")
+    assert (other["reason"], other["settled"]) == ("schema-conflict", False)
+    assert json.loads(run("show", job)[1])["others"][0]["reason"] == "oversize"
+
+
+def test_a_table_that_cannot_be_read_is_one_sentence(run: Run) -> None:
+    code, text = run("list", "--table", "no-such-table")
+
+    assert (code, len(text.splitlines())) == (1, 1)
+    assert text.startswith("penstock: DynamoDB's Query was refused: ResourceNotFoundException")
+
+
+def test_an_endpoint_that_does_not_answer_is_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patience = dead_letters._ATTEMPTS
+    monkeypatch.setattr(dead_letters, "_ATTEMPTS", replace(patience, total_seconds=0.1))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    code, text = run("list")
+
+    assert (code, len(text.splitlines())) == (1, 1)
+    assert text.startswith(
+        "penstock: DynamoDB's Query failed for 0.1 s: no answer from http://127."
+    )
+    assert patience.total_seconds == 3
 
 
 def test_a_terminal_sees_the_number_of_rows_while_they_go_elsewhere(
@@ -162,6 +213,8 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == [
         *(Path("elsewhere"), "replay", ["--reason", "truncated", "--attempts", "0"]),
     ]
+    assert run("replay", "--job", "shop")[1].startswith("submitted replay-shop as job run ")
+    assert asked[-2:] == ["replay-shop", []]
     (told,) = read_json("errors replay", run("replay", "--output", "json")[1])
     assert (told["job"], told["id"], told["applicationId"]) == ("replay", "00b", "00a")
 

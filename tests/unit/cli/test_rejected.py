@@ -73,8 +73,8 @@ def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [
         ["KEY", "WHEN", "REASON", "DETAIL"],
-        [other.key, "1970-01-01T00:00:00.000+00:00", "DeliveryError", *other.detail.split()],
-        [_EVENT.key, _EVENT.when, "DeliveryError", *_EVENT.detail.split()],
+        [other.key, "1970-01-01T00:00:00.000Z", "DeliveryError", *other.detail.split()],
+        [_EVENT.key, "2026-11-21T04:06:55.788Z", "DeliveryError", *_EVENT.detail.split()],
     ]
     _, out = run("list", "2026/")
     assert [line.split()[0] for line in out.splitlines()] == ["KEY", _EVENT.key]
@@ -89,6 +89,32 @@ def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
         }
         for each in (other, _EVENT)
     ]
+
+
+def test_columns_are_in_line_for_the_longest_keys_and_reasons(run: Run, bucket: str) -> None:
+    request = "0b5f4c35-6e3f-4a7c-9d8e-1f2a3b4c5d6e"
+    other = {"reason": "RegistryAccessDeniedError", "index": 9_999, "request_id": request}
+    _keep(bucket, _EVENT, dataclasses.replace(_EVENT, detail="other", **other))
+
+    header, *rows = run("list")[1].splitlines()
+
+    details = [header.index("DETAIL")] + [
+        row.index(detail) for row in rows for detail in ("not ackn", "other") if detail in row
+    ]
+    assert len(details) == 3
+    assert len(set(details)) == 1
+
+
+def test_an_error_has_no_header_before_it(run: Run) -> None:
+    code, out = run("list", "--bucket", "no-such-bucket-of-penstock")
+
+    assert (code, len(out.splitlines())) == (1, 1)
+    assert out.startswith("penstock: s3://no-such-bucket-of-penstock/ cannot be listed")
+
+
+def test_a_list_without_events_is_a_header(run: Run) -> None:
+    assert run("list")[1].split() == ["KEY", "WHEN", "REASON", "DETAIL"]
+    assert run("list", "--output", "json") == (0, "")
 
 
 def test_an_event_cannot_control_the_terminal(run: Run, bucket: str) -> None:
@@ -239,6 +265,20 @@ def test_a_broken_document_does_not_end_the_list(
     assert (code, last.split()[0]) == (1, key)
 
 
+def test_a_key_that_no_event_has_replays_nothing(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    keys = _keep(bucket, _EVENT)
+
+    code, out = run("replay", keys[0], "2026/12/24")
+
+    assert out == (
+        f"penstock: found no event in {bucket} whose key begins with 2026/12/24, expected a key "
+        "that `penstock rejected list` shows, or the beginning of one; nothing was sent\n"
+    )
+    assert (code, keys_of(client, bucket)) == (1, keys)
+
+
 def test_an_empty_key_replays_nothing(run: Run, client: Callable[..., Any], bucket: str) -> None:
     keys = _keep(bucket, _EVENT)
 
@@ -288,10 +328,6 @@ def test_a_replay_has_a_progress_bar(run: Run, client: Callable[..., Any], bucke
 
     assert "\r\x1b[K0 events, " in stderr.getvalue()
     assert stderr.getvalue().endswith("\r\x1b[K")
-
-
-def test_a_replay_without_events_fails(run: Run) -> None:
-    assert run("replay", "2026/") == (1, "0 written, 0 stay\n")
 
 
 def test_a_written_event_that_cannot_be_deleted_is_an_error(

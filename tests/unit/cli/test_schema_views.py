@@ -97,6 +97,12 @@ def test_a_definition_is_shown(run: Run) -> None:
     )
 
 
+def test_a_schema_that_is_not_there_is_named_with_those_that_are(run: Run, name: str) -> None:
+    known = f"penstock: found no schema nosuch in registry {name}, expected one of pump\n"
+    for words in (["show", "nosuch"], ["versions", "nosuch"], ["diff", "nosuch", "1", "2"]):
+        assert run(*words) == (1, known)
+
+
 def test_any_two_versions_are_compared(run: Run) -> None:
     assert run("diff", "pump", "1", "2") == (
         0,

@@ -102,6 +102,10 @@ def test_the_schema_of_a_topic_needs_a_registry_of_its_kind() -> None:
 
     with pytest.raises(NoRegistryForFramingError, match="schema confluent:7, expected one of glue"):
         framing.decode(b"payload", (), "raw")
+    with pytest.raises(
+        NoRegistryForFramingError, match="a registry, and PENSTOCK_REGISTRY names n"
+    ):
+        Framing(frozenset()).decode(b"\0\0\0\0\7payload", (), "t")
 
 
 @given(st.binary(max_size=60), st.sampled_from([{*FrameKind}, {FrameKind.GLUE}]))

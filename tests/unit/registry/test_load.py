@@ -100,7 +100,7 @@ def test_memory_needs_no_option() -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("", r"begins with '', expected one of glue, memory, confluent\+http"),
+        ("", r"has no kind before ://, expected one of glue, memory, confluent\+http"),
         ("s3://x?external_id=agreed", "begins with 's3', expected one of glue"),
         ("glue://", "glue:// names no registry, expected glue://NAME"),
         ("glue://[plant", "registry URL is no URL, expected SCHEME://NAME"),

@@ -78,6 +78,18 @@ def test_incompatible_schemas(reader: Any, writer: Any, kind: str, path: str, me
     assert check_compatibility(reader, writer) == (Incompatibility(kind, path, message),)
 
 
+def test_a_missing_branch_has_the_path_of_its_cause_in_json() -> None:
+    def amount(type_: str) -> Any:
+        units = {"name": "minor_x0020_units", "type": type_, "jsonName": "minor units"}
+        inner = _record(units, name="Amount")
+        return _record({"name": "Amount", "type": ["null", {"type": "array", "items": inner}]})
+
+    (found,) = check_compatibility(reader=amount("long"), writer=amount("double"))
+
+    assert found.kind == "MISSING_UNION_BRANCH"  # Avro's name
+    assert str(found) == "Amount[].minor units: the reader expects long, the writer wrote double"
+
+
 def test_every_incompatibility_has_its_path() -> None:
     def nested(type_: str) -> Any:
         items = {"type": "map", "values": _record({"name": "x", "type": type_}, name="I")}

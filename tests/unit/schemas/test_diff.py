@@ -17,6 +17,15 @@ def _record(*fields: tuple[str, Any], name: str = "R") -> dict[str, Any]:
     }
 
 
+def _named(name: str, json_name: str, type_: str) -> dict[str, Any]:
+    """Return a record with a field in a field, each with a name of JSON."""
+    inner = _record((name, type_), name="I")
+    inner["fields"][0]["jsonName"] = json_name
+    outer = _record(("order_x002d_id", ["null", inner]))
+    outer["fields"][0]["jsonName"] = "Order-ID"
+    return outer
+
+
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
 _COLOR = {"type": "enum", "name": "Color", "symbols": ["RED"]}
 
@@ -42,6 +51,11 @@ _COLOR = {"type": "enum", "name": "Color", "symbols": ["RED"]}
          "~ a: enum Color [RED] -> enum Color [RED, BLUE]"),
         (_record(name="A"), _record(name="B"), "~ the schema: record A -> record B"),
         ("long", ["string", "long"], "~ the schema: long -> string or long"),
+        (_named("minor_x0020_units", "minor units", "long"),
+         _named("minor_x0020_units", "minor units", "double"),
+         "~ Order-ID.minor units: long -> double"),
+        (_named("a_x002d_", "a-", "long"), _named("b_x002d_", "b-", "long"),
+         "- Order-ID.a-: long\n+ Order-ID.b-: long"),
         (_record(("t", "long")), _record(("t", {"type": "long"})), "the schemas are equal"),
         (_record(("a", "int"), ("b", "int")), _record(("b", "int"), ("a", "int")),
          "the schemas differ only in attributes or in the order of their parts"),

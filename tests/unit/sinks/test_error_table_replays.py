@@ -168,6 +168,29 @@ def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(
     assert rows.find(Selection()) == ["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]
 
 
+def test_a_replay_of_one_owners_reason_leaves_the_reason_of_the_other(
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+) -> None:
+    of_function = _record(1, reason=Reason.OVERSIZE, detail="too large")
+    of_job = replace(_record(1, reason=Reason.SCHEMA_CONFLICT), stage="spark")
+    errors().keep([of_function, of_job])
+    asked = Selection(reasons=frozenset({Reason.SCHEMA_CONFLICT}))
+    assert rows.find(asked) == [of_job.id]
+
+    failed = replace(_record(1, reason=Reason.LOSSY_WIDENING), stage="spark")
+    rows.count_failure(failed, "r1", asked)
+    assert {(row["stage"], row["reason"], int(row["attempts"])) for row in error_rows()} == {
+        ("lambda", "oversize", 0),
+        ("spark", "lossy-widening", 1),
+    }
+    rows.mark_done(of_job.id, "r2")
+
+    assert rows.find(Selection()) == [of_function.id]
+    (letter,) = rows.read([of_function.id])
+    (other,) = rows.describe_others(letter)
+    assert (other.id, other.reason, other.settled) == (of_job.id, "lossy-widening", True)
+
+
 def test_a_parked_row_says_where_and_waits_no_more(
     errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
 ) -> None:

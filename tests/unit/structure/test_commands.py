@@ -39,5 +39,5 @@ def test_a_command_prints_json(command: str) -> None:
 
 def test_the_page_has_the_json_of_every_command() -> None:
     assert len(_COMMANDS) > 20
-    assert documented().keys() == _COMMANDS.keys()
+    assert {words.partition(" --")[0] for words in documented()} == _COMMANDS.keys()
     assert all(documented().values())

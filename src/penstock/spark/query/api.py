@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +13,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.consuming import ErrorSink
-from penstock.errors import Reason
+from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.registry import Registries
+from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import RowStatus, split_frames
@@ -31,15 +32,25 @@ from penstock.spark.state.lease import claim_checkpoint
 from penstock.tables import BatchId
 
 STATUS = "_status"
+REASON = "_reason"
 
 
 def decode(records: DataFrame, registries: Registries) -> DataFrame:
     """Decode a batch of Kafka records of any schema versions.
 
     Every record has a row, with the columns of `penstock.spark.rows` and `_status`: `decoded`,
-    `tombstone`, `unknown` for a version that cannot be used, or the `Reason` why it cannot be read.
-    `event` is null unless the status is `decoded`. The records are read twice, first for schema
-    ids.
+    `tombstone`, `unknown` for a version that cannot be used, or the `Reason` why the record cannot
+    be read. `event` is null unless the status is `decoded`. The records are read twice, first for
+    schema ids.
+
+    `_reason` says why a version is `unknown`, as a dead letter would: its `Reason` and the detail,
+    such as `unknown-schema: ...` (the registry has no such version), `forbidden-schema: ...` (the
+    URL does not allow it), `refused-schema: ...` or `recursive-schema: ...` (its definition is
+    damaged or dangerous), `schema-conflict: ...` (it contradicts the versions that were chosen).
+
+    The versions of one batch have one `event`. If the batch has several schemas that contradict
+    each other, the one with the most records is chosen, among equals the first by name; its older
+    versions come first. Decode topics of several schemas by schema, or use a job with routes.
 
     Args:
         records: rows of Spark's Kafka source, or a table with its columns.
@@ -49,14 +60,39 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
         RegistryError: a registry cannot answer now (retriable).
     """
     frames = split_frames(records, registries.framing)
-    found_keys = frames.filter(FRAMED).select("schema").distinct().collect()
-    keys = {SchemaKey.unpack(bytes(row.schema)) for row in found_keys}
-    found, _ = find_versions(registries, keys)
-    versions, _ = admit_versions(found)
+    counted = frames.filter(FRAMED).groupBy("schema").count().collect()
+    counts = {SchemaKey.unpack(bytes(row.schema)): row["count"] for row in counted}
+    versions, refused = _choose_versions(registries, counts)
     decoder = Decoder(frames.sparkSession, versions)
-    rows = decoder.project(decoder.decode(frames), F.col("status").alias(STATUS))
+    decoded = decoder.decode(_add_reasons(frames, refused))
+    status = F.col("status").alias(STATUS)
+    is_unknown = F.col("status") == RowStatus.UNKNOWN.value
+    rows = decoder.project(decoded, status, F.when(is_unknown, F.col(REASON)).alias(REASON))
     is_decoded = F.col(STATUS) == RowStatus.DECODED.value
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
+
+
+def _choose_versions(
+    registries: Registries, counts: Mapping[SchemaKey, int]
+) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
+    """Return the versions that fit together, and why others are refused."""
+    found, refused = find_versions(registries, sorted(counts, key=str))
+    records: Counter[str] = Counter()
+    for each in found:
+        records[each.name] += counts[each.key]
+    versions: list[SchemaVersion] = []
+    for name in sorted(records, key=lambda name: (-records[name], name)):
+        admitted, others = admit_versions([each for each in found if each.name == name], versions)
+        versions += admitted
+        refused |= others
+    return versions, refused
+
+
+def _add_reasons(frames: DataFrame, refused: Mapping[SchemaKey, Failure]) -> DataFrame:
+    """Add the reason why the version of a frame is refused, or null."""
+    rows = [(each.pack(), f"{why.reason}: {why.detail}") for each, why in refused.items()]
+    reasons = frames.sparkSession.createDataFrame(rows, f"schema binary, {REASON} string")
+    return frames.join(F.broadcast(reasons), "schema", "left")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,16 +53,17 @@ _KAFKA: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FailedAgain:
-    """The error sink of a replay: it counts the failed attempt in the record's own row."""
+    """The error sink of a replay: it counts the failed attempt in the record's selected rows."""
 
     table: str
     replay: str
+    selection: Selection
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
         """Count one attempt of each record, however often it is reported."""
         rows = _connect(self.table)
         for record in records:
-            rows.count_failure(record, self.replay)
+            rows.count_failure(record, self.replay, self.selection)
 
 
 @cache
@@ -130,7 +131,7 @@ class Replay:
             # An earlier replay was killed before it parked these.
             spent = [record for record in batch if record.is_spent]
             fresh = [record for record in batch if not record.is_spent]
-            done, failed = self._try(number, fresh)
+            done, failed = self._try(number, fresh, selection)
             counts.done += done
             counts.failed += len(failed)
             counts.errors.update(record.reason for record in failed)
@@ -138,11 +139,13 @@ class Replay:
             counts.parked += self._park(number, spent)
         return counts
 
-    def _try(self, number: int, records: Sequence[DeadLetter]) -> tuple[int, list[DeadLetter]]:
+    def _try(
+        self, number: int, records: Sequence[DeadLetter], selection: Selection
+    ) -> tuple[int, list[DeadLetter]]:
         """Write and mark records; return the number that are done, and the rows of the failed."""
         if not records:
             return 0, []
-        # A record has a row of each stage that gave it up.
+        # A record has a row of each owner that gave it up.
         written_once = {(each.source, each.kafka_timestamp_ms): each for each in records}
         rows = [
             (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
@@ -156,7 +159,7 @@ class Replay:
         self._batches.write_batch(batch, BatchId(self._name, number))
         for each in records:
             if each.value is None:  # the batch only counts it
-                self._rows.count_failure(_fail_tombstone(each), self._name)
+                self._rows.count_failure(_fail_tombstone(each), self._name, selection)
         left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
         found = list(self._rows.read(left))  # without rows deleted meanwhile
         failed = [row for row in found if row.replay == self._name and not row.settled]
@@ -226,9 +229,11 @@ def run_replay(
     with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
         folder = settings.consume_checkpoint
         checkpoint = Checkpoint(spark, folder) if folder else None
-        replay = _build(spark, settings, registries, lease, name)
+        selection = settings.selection.select(int(time.time()))
+        failed = FailedAgain(settings.sinks.errors_table, name, selection)
+        replay = _build(spark, settings, registries, lease, failed)
         ends = checkpoint.read_so_far() if checkpoint else None
-        return replay.run(settings.selection.select(int(time.time())), ends)
+        return replay.run(selection, ends)
 
 
 def _build(
@@ -236,10 +241,9 @@ def _build(
     settings: ReplaySettings,
     registries: Registries,
     lease: Fence,
-    name: str,
+    failed: FailedAgain,
 ) -> Replay:
     sinks = settings.sinks
-    failed = FailedAgain(sinks.errors_table, name)
     context = SinkContext(spark, failed, lease, settings.schemas)
     tables = sinks.open_tables(context, replayed=True)
     store = ObjectStore(sinks.parked_bucket)
@@ -247,7 +251,7 @@ def _build(
     lookups = _recall(spark, settings.consume_checkpoint)
     return Replay(
         spark,
-        name,
+        failed.replay,
         ErrorTable(DynamoDbClient(), sinks.errors_table, store, keep_days=days),
         TableBatches(tables, lambda _: lookups, BatchContext(registries, failed, lease)),
         ParkedRecords(store),
