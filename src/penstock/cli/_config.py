@@ -14,7 +14,6 @@ HELP = "Show the settings that other commands use, and where each value comes fr
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the command and its arguments."""
     commands = parser.add_subparsers(required=True, metavar="show")
     show = commands.add_parser("show", help=HELP, description=HELP)
     add_output(show)

@@ -80,7 +80,7 @@ class Produced:
     warning: str = ""
 
     def describe(self) -> dict[str, Any]:
-        """Return it as plain values; a new schema version comes with its diff to the previous."""
+        """Return the record as plain values; a new schema version has its diff to the last one."""
         version, previous = self.registration.version, self.registration.previous
         schema: dict[str, Any] = {
             "name": version.name,

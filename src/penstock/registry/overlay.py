@@ -130,7 +130,7 @@ class OverlayRegistry:
         return version
 
     def register(self, name: str, schema: Schema) -> Registration:
-        """Register in the registry."""
+        """Register a schema in the registry; backups do not change."""
         return self._registry.register(name, schema)
 
     def latest(self, name: str) -> SchemaVersion | None:

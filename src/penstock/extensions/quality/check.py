@@ -85,7 +85,7 @@ class TableCheck:
         self._report_progress: ReportProgress = ignore_progress
 
     def run(self, now: datetime | None = None, report: ReportProgress = ignore_progress) -> Report:
-        """Return what the check found; `report` is called with what it waits for.
+        """Run the check and return its report; `report` is called with the query that it waits for.
 
         Raises:
             OperationError: there is no such table, it is not one of Penstock's, or a query fails.

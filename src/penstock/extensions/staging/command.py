@@ -17,7 +17,6 @@ _CHECK = (
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the command and its arguments."""
     commands = parser.add_subparsers(required=True, metavar="check")
     check = commands.add_parser("check", help=_CHECK, description=_CHECK)
     check.add_argument("file", metavar="FILE", help="the path or s3:// URL of the configuration")

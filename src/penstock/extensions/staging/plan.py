@@ -106,7 +106,7 @@ class StagingPlan:
         return next(named, next(matching, None))
 
     def drivers(self) -> tuple[StagedTable, ...]:
-        """Return the driver tables."""
+        """Return the tables whose rows start joins."""
         return tuple(each for each in self.tables if each.role is Role.DRIVER)
 
     def find_driver(self, name: str) -> StagedTable | None:

@@ -63,7 +63,7 @@ class Sink(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what it does beyond appending rows."""
+        """Return the abilities of the sink besides appending rows."""
         return Capabilities()
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
@@ -110,7 +110,7 @@ class KindSettings(Settings):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the names by flag."""
+        """Return the names of tables or folders, by the flags that set them."""
         return {f"--{each.replace('_', '-')}": getattr(self, each) or "" for each in self.NAMES}
 
     @property

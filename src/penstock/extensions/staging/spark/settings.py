@@ -108,7 +108,7 @@ class StageSettings(StreamSettings):
 
     @property
     def join_tables(self) -> JoinTables:
-        """The tables of joins."""
+        """The tables and the bucket that joins read and write."""
         return JoinTables(
             self.dynamodb_table,
             self.waiting_table,
