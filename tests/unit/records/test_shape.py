@@ -81,7 +81,7 @@ def test_it_is_built_from_settings() -> None:
         ({"KEY": "a,a"}, "PENSTOCK_KEY is 'a,a', expected fields of the event"),
         ({"SORT_NAME": "deviceId"}, "the partition key and the sort key are both named 'deviceId'"),
         ({"KEY_NAME": "readingId"}, "the partition key and the sort key are both named"),
-        ({"KEY": "_topic"}, "the table's key is named '_topic', which each row has for itself"),
+        ({"KEY": "_topic"}, "the table's key is named '_topic', which Penstock adds to each row"),
         ({"KEY_NAME": "_order"}, "the table's key is named '_order', which each row has"),
         ({"SORT_NAME": "_schema"}, "the table's key is named '_schema', which each row has"),
         ({"KEY": "at", "EVENT_TIME": "at"}, "PENSTOCK_EVENT_TIME (--event-time) is the key 'at'"),
