@@ -39,7 +39,7 @@ _MAX_CHANGES = 50  # of a diff
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why an event was not written: an error, and the rule that the event breaks, if any."""
+    """The reason why an event was not written: an error, and the rule that the event breaks."""
 
     error: PenstockError
     rule: str = ""
