@@ -77,7 +77,7 @@ check "reads" {
 
 # The pollers act with the function's role.
 resource "aws_iam_role_policy" "this" {
-  # checkov:skip=CKV_AWS_355: EC2 takes no resource for these actions
+  # checkov:skip=CKV_AWS_355: EC2 allows no resource for these actions
   name   = "mapping"
   role   = var.function.role_name
   policy = local.policy

@@ -39,8 +39,8 @@ resource "aws_iam_role" "this" {
 
 # The rights of every function here.
 resource "aws_iam_role_policy" "runtime" {
-  # checkov:skip=CKV_AWS_290: EC2 and X-Ray take no resource for these actions
-  # checkov:skip=CKV_AWS_355: EC2 and X-Ray take no resource for these actions
+  # checkov:skip=CKV_AWS_290: EC2 and X-Ray allow no resource for these actions
+  # checkov:skip=CKV_AWS_355: EC2 and X-Ray allow no resource for these actions
   name = "runtime"
   role = aws_iam_role.this.name
   policy = jsonencode({
