@@ -11,8 +11,8 @@ from penstock.extensions.staging.operation import PlannedTable, check_staging
 
 HELP = "Check the configuration of a staging job."
 _CHECK = (
-    "Check the configuration of a staging job and print what it would make: tables with their "
-    "topics, keys, columns and dependencies. Nothing is made."
+    "Check the configuration of a staging job and print its tables with their topics, keys, "
+    "columns and dependencies. No table is created."
 )
 
 
