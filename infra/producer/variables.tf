@@ -143,7 +143,7 @@ variable "jobs" {
     parameters = optional(map(string), {})
     # Topics.
     reads = optional(set(string), [])
-    # Of streams: an interval, or available-now to read once what there is.
+    # The trigger of streaming jobs: an interval, or available-now to read the available records once.
     trigger = optional(string, "10 seconds")
     # infra/modules/spark-application says what each means.
     workers = optional(object({

@@ -1,4 +1,4 @@
-# One mapping per topic: a poller that is stuck on one topic does not block another.
+# One mapping for each topic: a poller that is stuck on a topic does not block the other topics.
 
 resource "aws_lambda_event_source_mapping" "this" {
   for_each = var.topics

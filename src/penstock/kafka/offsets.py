@@ -18,7 +18,7 @@ from penstock.kafka.settings import KafkaSettings
 _LOOK_MS = 15_000
 _POLL_MS = 500
 _STALL_SECONDS = 30
-# Of a partition. Each run takes a request or more; what is beyond counts as records.
+# Limits for a partition. Each range needs a request or more; offsets beyond count as records.
 _MOST_RANGES = 1_000
 _MOST_OFFSETS = 100_000
 

@@ -213,7 +213,7 @@ class TableCheck:
         if not spans:
             return partitions, ()
         settings = self._settings
-        # One that no job has written yet has no records.
+        # A table that no job has written yet has no records.
         beside = filter(self._athena.has_table, settings.beside)
         missing = read_gaps(self._ask(write_gaps(window, beside, spans)).rows)
         dead: dict[Place, set[int]] | None = None

@@ -1,4 +1,4 @@
-"""What a check reads of Kafka: the end offsets of topics, and the records at given offsets."""
+"""The interface by which a check reads Kafka: end offsets, and records at given offsets."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class TopicReader(Protocol):
     def look_up(
         self, ranges: Mapping[tuple[str, int], Sequence[range]]
     ) -> Mapping[tuple[str, int], FoundOffsets]:
-        """Return what each partition holds at ranges of offsets."""
+        """Return the tombstones and records of each partition at ranges of offsets."""

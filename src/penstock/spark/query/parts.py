@@ -54,7 +54,7 @@ _MEASURES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """What the batches of a query share.
+    """The parts of a query that all of its batches use.
 
     Attributes:
         registries: the registries in which schema versions are looked up.
