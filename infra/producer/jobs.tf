@@ -1,20 +1,20 @@
-# The Spark jobs of sales in this VPC (docs/sales.md), which log in by IAM: a run for each command, its parameters, its rights.
+# The sales jobs in this VPC (docs/sales.md), which log in by IAM: a run for each command, its parameters and its permissions.
 locals {
   sales_commands   = jsondecode(file("${path.module}/../modules/sales.json"))
-  session_settings = jsondecode(file("${path.module}/../modules/session.json")) # as penstock.spark.session.session_settings() has them
+  session_settings = jsondecode(file("${path.module}/../modules/session.json")) # from penstock.spark.session.session_settings()
 
-  # Beside the artifacts, by its name in infra/modules/spark-application, whose roles are made of this.
-  _results     = "${var.prefix}-artifacts-${var.account_id}-${var.region}"
-  _results_arn = "arn:${local._partition}:s3:::${local._results}"
+  # The bucket of the artifacts by its name in infra/modules/spark-application, because that module needs these policies first.
+  _job_bucket     = "${var.prefix}-artifacts-${var.account_id}-${var.region}"
+  _job_bucket_arn = "arn:${local._partition}:s3:::${local._job_bucket}"
   _jobs = {
     for name, job in var.jobs : name => merge(job, {
-      arn  = "${local._results_arn}/sales/${name}"
+      arn  = "${local._job_bucket_arn}/sales/${name}"
       path = "/${var.prefix}/${name}"
-      url  = "s3://${local._results}/sales/${name}"
+      url  = "s3://${local._job_bucket}/sales/${name}"
     })
   }
 
-  # They ignore what they have no flag for.
+  # A job ignores parameters for which it has no flag.
   job_parameters = {
     for name, job in local._jobs : name => merge(
       {
@@ -60,7 +60,7 @@ locals {
           Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
           Resource = ["arn:${local._partition}:kms:${var.region}:${var.account_id}:key/*"]
           Condition = { StringEquals = {
-            "kms:EncryptionContext:aws:s3:arn" = local._results_arn
+            "kms:EncryptionContext:aws:s3:arn" = local._job_bucket_arn
             "kms:ViaService"                   = "s3.${var.region}.amazonaws.com"
           } }
         },
@@ -77,10 +77,10 @@ locals {
       for name, id in module.network.endpoint_security_group_ids :
       name => { port = 443, security_group_id = id }
     },
-    # Producers may share a registry, and AWS refuses a rule that is there.
+    # Producers may share a registry, and AWS rejects a second rule that is equal.
     {
-      for url, found in { for producer in local.producers : split("?", producer.registry.url)[0] => producer.registry... if producer.registry != null } :
-      url => found[0]
+      for url, rules in { for producer in local.producers : split("?", producer.registry.url)[0] => producer.registry... if producer.registry != null } :
+      url => rules[0]
     },
   )
 }

@@ -55,7 +55,7 @@ locals {
     }
   }
 
-  # What the preconditions of `contracts` name.
+  # The values in the messages of the preconditions of `contracts`.
   registry_problems = {
     kinds = [for consumer in var.consumers : consumer.name if length(distinct([for registry in consumer.registries : split("+", registry.url)[0]])) < length(consumer.registries)]
     secrets = [
@@ -120,7 +120,7 @@ locals {
     }
   }
 
-  # What the functions are told, and commands too (the output profiles).
+  # The environment variables of the functions, which commands use too (the output profiles).
   producer_environments = {
     for name, producer in local.producers : name => merge(producer.environment, {
       KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam

@@ -1,4 +1,4 @@
-# All rights of each producer function, which writes its topic and registers its schema (or only reads it: the policy fixed), and of each client;
+# All permissions of each producer function, which writes its topic and registers its schema (or only reads it: the policy fixed), and of each client;
 # those of clients and jobs on topics. A cluster's ARN ends with a part that MSK generates.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
@@ -40,7 +40,7 @@ locals {
         {
           Sid    = producer.policy == "fixed" ? "ListSchemaVersions" : "RegisterSchemas"
           Effect = "Allow"
-          # It sets the mode that it is given, also of a schema that exists.
+          # With sets_mode, the function sets the compatibility mode, also of an existing schema.
           Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : concat(local._registering, producer.sets_mode ? ["glue:UpdateSchema"] : [])
           Resource = [
             "${local._registry}:registry/${var.registry}",

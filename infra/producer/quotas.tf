@@ -1,7 +1,7 @@
 # The quota of VPCs, which a plan reads (unless check_quotas is false), so that no apply stops half-way.
 locals {
   makes_vpc = var.network.existing == null && var.check_quotas ? 1 : 0
-  # Its own VPC counts before it is there too.
+  # The VPC of this root counts even before it is created.
   vpcs = local.makes_vpc == 0 ? 0 : length(data.aws_vpcs.all[0].ids) + (length(data.aws_vpcs.own[0].ids) > 0 ? 0 : 1)
 }
 

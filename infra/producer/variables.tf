@@ -56,7 +56,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); enhanced_monitoring PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync; a serverless cluster takes none of these settings and can only be used inside this account."
+  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); enhanced_monitoring PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync; a serverless cluster accepts none of these settings and can only be used inside this account."
   type = object({
     type                = optional(string, "provisioned")
     broker_count        = optional(number)
@@ -143,7 +143,7 @@ variable "jobs" {
     parameters = optional(map(string), {})
     # Topics.
     reads = optional(set(string), [])
-    # Of streams: an interval, or available-now to read once what there is.
+    # The trigger of streaming jobs: an interval, or available-now to read the available records once.
     trigger = optional(string, "10 seconds")
     # infra/modules/spark-application says what each means.
     workers = optional(object({
@@ -359,7 +359,7 @@ variable "retention" {
 
   validation {
     condition     = contains(range(7, 31), var.retention.key_deletion_days)
-    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS allows 7 to 30."
   }
   validation {
     condition = contains(

@@ -46,9 +46,9 @@ class LakeStreamSettings(Settings):
     )
 
 
-def read_lake(spark: SparkSession, settings: LakeSettings, watch: Observation) -> DataFrame:
+def read_lake(spark: SparkSession, settings: LakeSettings, observation: Observation) -> DataFrame:
     """Return the sales that a table has now; a payment that came twice counts once."""
-    return _prepare(spark.table(f"lake.{settings.table}"), settings, watch)
+    return _prepare(spark.table(f"lake.{settings.table}"), settings, observation)
 
 
 def start_lake(
@@ -104,12 +104,12 @@ def merge_totals(totals: DataFrame, key: str, table: str) -> None:
     )
 
 
-def _prepare(rows: DataFrame, settings: LakeSettings, watch: Observation | str) -> DataFrame:
+def _prepare(rows: DataFrame, settings: LakeSettings, observation: Observation | str) -> DataFrame:
     """Return the sales in rows of a table, streamed or not, each payment once."""
     named = rows.withColumnsRenamed(_POSITION).select(
         "payment_id", F.col("amount").cast(AMOUNT), "country", *POSITION
     )
-    sales = count_once(trust_times(keep_sales(named, watch), settings.times.ahead))
+    sales = count_once(trust_times(keep_sales(named, observation), settings.times.ahead))
     if settings.by is Key.COUNTRY:
         return sales
     path = settings.files.locate(settings.files.regions_file)

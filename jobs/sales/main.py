@@ -106,9 +106,9 @@ def produce(argv: Sequence[str]) -> None:
 def summarize(argv: Sequence[str]) -> None:
     """Print the totals of a topic, and write all of them to the bucket as one CSV file."""
     spark, settings = _start(SummarySettings, argv)
-    watch = Observation("sales")
+    observation = Observation("sales")
     records = read_topics(spark, settings.kafka, settings.read)
-    _write_summary(_find_sales(records, settings, watch), settings, watch)
+    _write_summary(_find_sales(records, settings, observation), settings, observation)
 
 
 def totals(argv: Sequence[str]) -> None:
@@ -168,8 +168,8 @@ def results_in_avro(argv: Sequence[str]) -> None:
 def summarize_lake(argv: Sequence[str]) -> None:
     """Print the totals of a table of the consuming job, and write them to the bucket."""
     spark, settings = _start(LakeSettings, argv)
-    watch = Observation("sales")
-    _write_summary(read_lake(spark, settings, watch), settings, watch)
+    observation = Observation("sales")
+    _write_summary(read_lake(spark, settings, observation), settings, observation)
 
 
 def follow_lake(
@@ -221,22 +221,22 @@ def _load_rows(spark: SparkSession, files: FileSettings) -> list[Row]:
 
 
 def _write_summary(
-    sales: DataFrame, settings: SummarySettings | LakeSettings, watch: Observation
+    sales: DataFrame, settings: SummarySettings | LakeSettings, observation: Observation
 ) -> None:
     """Print totals and write all of them to the bucket, then say how many records are no sales."""
     totals = total_sales(sales, settings.by).persist()
     print_table(totals, settings.by, settings.rows)
     name = f"sales_by_{settings.by}.csv"
     write_file(totals, settings.by, settings.files.locate(name, "spark_output"))
-    print(json.dumps({"service": "sales", "out": totals.count(), **watch.get}))
+    print(json.dumps({"service": "sales", "out": totals.count(), **observation.get}))
     totals.unpersist()
 
 
 def _find_sales(
-    records: DataFrame, settings: SummarySettings, watch: Observation | str = "sales"
+    records: DataFrame, settings: SummarySettings, observation: Observation | str = "sales"
 ) -> DataFrame:
     """Return the sales in records, with their regions if they are summarised by region."""
-    sales = read_sales(records, watch)
+    sales = read_sales(records, observation)
     if settings.by is Key.COUNTRY:
         return sales
     files = settings.files

@@ -1,4 +1,4 @@
-"""Sales as Kafka records, and as rows of CSV files.
+"""Sales in Kafka records and in CSV files.
 
 The value is JSON with the fields of `SALE`; the key is the payment id as text. `payment_date` is a
 time as text, or seconds since 1970 as a number.
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-AMOUNT: Final = T.DecimalType(10, 2)  # a float would not add up to the cent
+AMOUNT: Final = T.DecimalType(10, 2)  # sums of floats would not be exact
 SALE: Final = T.StructType(
     [
         T.StructField("payment_id", T.IntegerType()),
@@ -24,27 +24,29 @@ SALE: Final = T.StructType(
         T.StructField("country", T.StringType()),
     ]
 )
-# The position of a record in Kafka, and its timestamp there.
+# The timestamp and the position of a record in Kafka.
 POSITION: Final = ("timestamp", "partition", "offset")
 _IS_SALE: Final = "payment_id IS NOT NULL AND amount IS NOT NULL AND country IS NOT NULL"
 
 
-def read_sales(records: DataFrame, watch: Observation | str = "sales") -> DataFrame:
+def read_sales(records: DataFrame, observation: Observation | str = "sales") -> DataFrame:
     """Return the sales in Kafka records, with their positions; see `keep_sales`."""
     parsed = F.from_json(F.col("value").cast("string"), SALE).alias("sale")
-    return keep_sales(records.select(parsed, *POSITION).select("sale.*", *POSITION), watch)
+    return keep_sales(records.select(parsed, *POSITION).select("sale.*", *POSITION), observation)
 
 
-def keep_sales(rows: DataFrame, watch: Observation | str = "sales") -> DataFrame:
-    """Leave out rows that are not sales; `watch` observes how many there are of both."""
+def keep_sales(rows: DataFrame, observation: Observation | str = "sales") -> DataFrame:
+    """Leave out rows that are not sales; `observation` counts the sales and the rows left out."""
     is_sale = F.expr(_IS_SALE)
     counts = {"sales": is_sale, "left_out": ~is_sale}
-    counted = rows.observe(watch, *(F.count_if(each).alias(name) for name, each in counts.items()))
+    counted = rows.observe(
+        observation, *(F.count_if(each).alias(name) for name, each in counts.items())
+    )
     return counted.filter(is_sale)
 
 
 def load_sales(spark: SparkSession, path: str) -> DataFrame:
-    """Return the rows of a `|` CSV file of sales in their order; `payment_date` is its text."""
+    """Return the sales of a CSV file with `|` between columns, in order; `payment_date` is text."""
     schema = T.StructType(
         [
             T.StructField("payment_date", T.StringType()) if field.name == "payment_date" else field
@@ -55,7 +57,7 @@ def load_sales(spark: SparkSession, path: str) -> DataFrame:
 
 
 def load_regions(spark: SparkSession, path: str) -> DataFrame:
-    """Return the region of each country in a CSV file; a country has one row."""
+    """Return the countries and regions of a CSV file, with one row for each country."""
     rows = spark.read.csv(
         path,
         schema="country string, region string",

@@ -1,12 +1,12 @@
-"""One line of JSON for each batch of a streaming job, once Spark has its progress.
+"""One line of JSON for each batch of a streaming job, printed when Spark reports its progress.
 
-| field | counts |
+| field | what it counts |
 | --- | --- |
 | in | records that the batch read |
 | out | rows that it wrote |
 | left_out | records that are not sales, or that could not be decoded |
 | future | sales whose time is too far in the future |
-| late | sales that came after the wait for late ones |
+| late | sales that are older than the watermark |
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SalesLines: TypeAlias = BatchLines[Mapping[str, Any]]
 
 
 def write_line(progress: Mapping[str, Any], written: Mapping[str, Any]) -> str:
-    """Return the line of a batch: Spark's counts, and what was written, which counts for more."""
-    name = {"service": "sales", "query": progress["id"], "batch": progress["batchId"]}
-    return json.dumps({**name, **write_fields(progress), **written})
+    """Return the line of a batch; a count in `written` replaces the count of Spark."""
+    labels = {"service": "sales", "query": progress["id"], "batch": progress["batchId"]}
+    return json.dumps({**labels, **write_fields(progress), **written})
 
 
 def write_fields(progress: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts in Spark's progress of a batch, and its watermark if it has one."""
+    """Return the counts in Spark's progress of a batch, and the watermark if there is one."""
     metrics = progress.get("observedMetrics", {})
     operators = progress.get("stateOperators", [])
     watermark = progress.get("eventTime", {}).get("watermark")
@@ -45,7 +45,7 @@ def write_fields(progress: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def print_batches(spark: SparkSession) -> Iterator[SalesLines]:
-    """Print the lines of batches meanwhile, the last one before the end."""
+    """Print a line for each batch of the block; wait for the last line at the end of the block."""
     lines: SalesLines = BatchLines(spark, write_line)
     try:
         yield lines

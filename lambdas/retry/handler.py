@@ -1,4 +1,4 @@
-"""The retry function: joins rows again whose dependencies were missing, and parks the rest."""
+"""The retry function: retries joins that lacked dependencies, parks those that failed too often."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from penstock.sinks import (
     Selection,
 )
 
-# For what a run does after its last rows: the notice, and the marks of what it parked.
+# The time for the end of a run, which writes the notice and marks the parked dead letters.
 _RESERVE_MS = 30_000
 
 _settings = RetrySettings.from_environ(os.environ)
-# Named after the package, so that the logs of its modules have the same format.
+# The name of the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock", service=_settings.service)
 _joiner = _settings.open()
@@ -35,7 +35,7 @@ _lease = FunctionLease(FunctionLeaseSettings.from_environ(os.environ).table)
 @_log.inject_lambda_context
 @_metrics.log_metrics
 def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
-    """Retry what is due, unless another invocation does."""
+    """Retry the due joins, unless another invocation is running."""
     with _lease.held_during(context) as is_held:
         if is_held:
             return _retry(context)
@@ -44,18 +44,18 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
 
 
 def _retry(context: Any) -> dict[str, Any]:
-    """Retry what is due; what the time does not suffice for is left to the next run."""
+    """Retry the due joins while there is time; the next run continues."""
 
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > _RESERVE_MS)
 
     half_ms = context.get_remaining_time_in_millis() / 2
 
-    def has_half() -> bool:
+    def has_half_its_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > half_ms)
 
-    if has_time():  # first, so that a backlog that takes all the time is seen
-        waiting = _joiner.errors.count_unjoined(Selection(), has_half)
+    if has_time():  # before the retries, which may use up the time
+        waiting = _joiner.errors.count_unjoined(Selection(), has_half_its_time)
         _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
     counts = Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time)
     _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)

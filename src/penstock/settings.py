@@ -125,7 +125,7 @@ class Settings:
 class SettingRow:
     """One row of a table of settings; `default` is None if the setting is required.
 
-    The flag of a switch takes no value.
+    The flag of a switch has no value.
     """
 
     variable: str
@@ -141,7 +141,7 @@ def parse_count(text: str, least: int = 1) -> int:
     Raises:
         ValueError: the text is not such a number.
     """
-    if not (text.isascii() and text.isdigit()) or int(text) < least:  # int() also takes 1_0
+    if not (text.isascii() and text.isdigit()) or int(text) < least:  # int() also accepts 1_0
         raise ValueError(text)
     return int(text)
 

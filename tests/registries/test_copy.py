@@ -30,18 +30,18 @@ pytestmark = pytest.mark.java
 def test_a_terminal_sees_how_many_schemas_are_read_and_copied(
     move: Move, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--map", move.map_file, "--dry-run", "--output", "json"]
+    arguments = ["--map", move.map_file, "--dry-run", "--output", "json"]
 
     with patch.object(sys, "stderr", Terminal()) as stderr:
-        assert main(["registry", "copy", move.url, move.glue_url, *words], {}) == 0
+        assert main(["registry", "copy", move.url, move.glue_url, *arguments], {}) == 0
 
     assert "\r\x1b[K[                    ] 0 % of 4 schemas read, " in stderr.getvalue()
     assert "\r\x1b[K[####################] 100 % of 4 schemas copied, " in stderr.getvalue()
-    (told,) = read_json("registry copy", capsys.readouterr().out)
-    assert (told["dryRun"], told["mapWritten"]) == (True, False)
+    (report,) = read_json("registry copy", capsys.readouterr().out)
+    assert (report["dryRun"], report["mapWritten"]) == (True, False)
 
 
-def test_a_registry_is_copied_to_glue_whole_and_a_second_copy_changes_nothing(
+def test_a_whole_registry_is_copied_to_glue_and_a_second_copy_changes_nothing(
     move: Move,
 ) -> None:
     code, report = move.copy(move.url, move.glue_url)
@@ -73,10 +73,10 @@ def test_a_registry_is_copied_to_glue_whole_and_a_second_copy_changes_nothing(
     ]
 
     before = Path(move.map_file).stat().st_mtime_ns
-    again = move.copy(move.url, move.glue_url)
+    code, second = move.copy(move.url, move.glue_url)
 
-    assert (again[0], again[1]["complete"], again[1]["unchanged"]) == (0, True, True)
-    assert {each["action"] for each in again[1]["schemas"]} == {"keep"}
+    assert (code, second["complete"], second["unchanged"]) == (0, True, True)
+    assert {each["action"] for each in second["schemas"]} == {"keep"}
     assert Path(move.map_file).stat().st_mtime_ns == before
 
 
@@ -134,8 +134,8 @@ def test_glue_is_copied_to_a_registry_of_another_kind(move: Move, reading: Readi
     old = source.read_schema("readings")
     assert mode is Compatibility.BACKWARD_ALL
     assert definitions == [form(old.versions[at].definition) for at in (0, 1, 3)]
-    again = move.copy(move.glue_url, move.url)
-    assert (again[0], again[1]["unchanged"]) == (0, True)
+    code, second = move.copy(move.glue_url, move.url)
+    assert (code, second["unchanged"]) == (0, True)
 
 
 def test_confluents_registry_is_copied_to_apicurios(move: Move) -> None:
@@ -201,8 +201,8 @@ def test_a_version_that_the_mode_refuses_is_named_and_nothing_of_its_schema_is_c
     assert load_backup(report["mapFile"]).kind is load_admin(url).kind
 
 
-def _masked(text: str) -> str:
-    """A text without what differs from run to run: ids and the map's place."""
+def _mask_ids(text: str) -> str:
+    """Return a text without the ids and the path of the map, which differ in each run."""
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", text)
     return re.sub(r"(confluent|apicurio):\d+", "ID", re.sub(r"map: \S+", "map: FILE", text))
 
@@ -212,13 +212,13 @@ def test_the_page_shows_what_a_move_to_glue_prints(
 ) -> None:
     page = (Path(__file__).parents[2] / "docs/operate/move-to-glue.md").read_text()
     shown = re.findall(r"^ *```text\n(.*?)^ *```", page, re.MULTILINE | re.DOTALL)
-    words = ["registry", "copy", move.url, move.glue_url]
+    arguments = ["registry", "copy", move.url, move.glue_url]
 
     printed = []
     for more in (["--dry-run"], [], []):
-        assert main([*words, "--map", move.map_file, *more], {}) == 0
+        assert main([*arguments, "--map", move.map_file, *more], {}) == 0
         printed.append(capsys.readouterr().out)
 
-    assert [_masked(textwrap.dedent(each)) for each in shown] == [
-        _masked(each) for each in printed[:2]
-    ] + [_masked("".join(printed[2].splitlines(keepends=True)[-4:]))]
+    assert [_mask_ids(textwrap.dedent(each)) for each in shown] == [
+        _mask_ids(each) for each in printed[:2]
+    ] + [_mask_ids("".join(printed[2].splitlines(keepends=True)[-4:]))]

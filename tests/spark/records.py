@@ -9,7 +9,7 @@ from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import encode
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.decoding.plans import write_out
+from penstock.spark.decoding.plans import expand_references
 from penstock.tables import list_members
 
 GLUE = Framing(frozenset({FrameKind.GLUE}))
@@ -59,12 +59,12 @@ def as_spark_gives(value, schema):
 
     A branch that merges types of several names has a member for each, and the value is in all.
     """
-    return _give(value, write_out(schema), _choose)
+    return _give(value, expand_references(schema), _choose)
 
 
 def fill_members(row, schema):
     """Copy the value of a merged branch, which is in the member of its writer, to all of them."""
-    return _give(row, write_out(schema), _find_value)
+    return _give(row, expand_references(schema), _find_value)
 
 
 def _give(value, schema, choose):

@@ -10,7 +10,7 @@ from penstock.framing import Framing
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.failures import DynamoDbErrors, FailureFinder, file_errors
+from penstock.spark.failures import DynamoDbErrors, FailureFinder, store_dead_letters
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
@@ -35,7 +35,7 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
             monkeypatch.setitem(spark.sparkContext.environment, name, text)
 
         finder = FailureFinder.of(Framing(), KnownSchemas({}))
-        counts = file_errors(rows, finder, DynamoDbErrors("errors", "parked"))
+        counts = store_dead_letters(rows, finder, DynamoDbErrors("errors", "parked"))
 
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}

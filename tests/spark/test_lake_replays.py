@@ -58,8 +58,8 @@ def test_a_replayed_row_that_the_table_cannot_hold_is_a_dead_letter_each_time(
     rows = make_rows(spark, "x bigint", (2,), (2**53 + 1,), first=1)
 
     for number in range(3):
-        filed = ReplayedLake(lake).write(rows, part(number, 0, query="replay"))
-        assert filed == {Reason.LOSSY_WIDENING: 1}
+        dead_letters = ReplayedLake(lake).write(rows, part(number, 0, query="replay"))
+        assert dead_letters == {Reason.LOSSY_WIDENING: 1}
 
     assert reader.query("SELECT _offset, x FROM t ORDER BY _offset") == [(0, 0.5), (1, 2.0)]
     assert reader.table().count_snapshots() == 2  # a replay without rows adds none

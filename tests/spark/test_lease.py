@@ -284,7 +284,7 @@ def test_a_table_of_the_lease_that_cannot_be_used_is_named(spark, leases, checkp
         f"and the job names {leases}: DynamoDB's BatchGetItem was refused: "
     )
     assert said.endswith(
-        "; give the job rights to gone, or delete that file when no job uses the checkpoint"
+        "; give the job permissions for gone, or delete that file when no job uses the checkpoint"
     )
     with pytest.raises(SinkUnavailableError, match=r"^DynamoDB's BatchGetItem was refused: "):
         claim_checkpoint(spark, checkpoint, "gone", _SHORT)

@@ -1,4 +1,4 @@
-# The locations of the tables under Lake Formation, with the role that it reads them by.
+# The locations of the tables in Lake Formation, with the role that it reads them with.
 locals {
   # Keys are allowed by what they are used for (docs/adr/0029-whole-policies.md), so a plan shows the policies whole.
   keys = "arn:${var.platform.partition}:kms:${var.platform.region}:${var.platform.account_id}:key/*"
@@ -15,7 +15,7 @@ locals {
   admins   = data.aws_lakeformation_data_lake_settings.this.admins
 }
 
-# Who decides on the catalog is the account's choice, for all its databases: it is read and never changed here
+# The account chooses for all of its databases whether Lake Formation decides. The settings are read and never changed here
 # (docs/adr/0033-read-lake-formation.md).
 data "aws_lakeformation_data_lake_settings" "this" {}
 
@@ -54,7 +54,7 @@ resource "aws_iam_role" "location" {
   permissions_boundary = var.platform.permissions_boundary
 }
 
-# It reads only: jobs write with rights of their own.
+# The role only reads: jobs write with their own permissions.
 resource "aws_iam_role_policy" "location" {
   name = "read-tables"
   role = aws_iam_role.location.name

@@ -1,4 +1,4 @@
-# The scheduled check of tables of the lake (docs/quality.md): one function for all of them, with the rights to ask Athena.
+# The scheduled check of tables of the lake (docs/quality.md): one function for all of them, with the permissions to ask Athena.
 locals {
   _glue     = "arn:${var.platform.partition}:glue:${var.platform.region}:${var.platform.account_id}"
   _keys     = "arn:${var.platform.partition}:kms:${var.platform.region}:${var.platform.account_id}:key/*"
@@ -38,7 +38,7 @@ locals {
     }
   ]...)
 
-  # Athena reads the catalog and S3 with the rights of its caller. Kafka is read as the consumer's user, without a group.
+  # Athena reads the catalog and S3 with the permissions of its caller. Kafka is read as the consumer's user, without a group.
   statements = concat(
     [
       {

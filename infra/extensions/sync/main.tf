@@ -6,7 +6,7 @@ locals {
 
   schemas = { for table in local._tables : "${local._database}.${table}" => var.tables[table] }
 
-  # It reads and writes metadata of Iceberg alone: no data file.
+  # The function reads and writes only the metadata of Iceberg, and no data file.
   statements = concat(
     [
       {

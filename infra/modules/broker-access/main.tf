@@ -4,8 +4,8 @@ locals {
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
-  # One per zone of the cluster. Number and brokers stay the same when brokers are added, so an event
-  # source mapping that is made with them does not change.
+  # One broker for each zone of the cluster. These brokers stay the same when others are added, so an event source
+  # mapping that names them does not change.
   _zone_count = length(values(var.contract.brokers)[0].zone_ids)
   _first      = [for id, broker in var.contract.brokers : broker if tonumber(id) <= local._zone_count]
   servers     = [for broker in local._first : "${broker.host}:${broker.port}"]

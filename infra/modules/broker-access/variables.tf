@@ -60,7 +60,7 @@ variable "retention" {
 
   validation {
     condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
-    error_message = "retention.secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."
+    error_message = "retention.secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager allows 7 to 30, or 0 to delete at once."
   }
 }
 

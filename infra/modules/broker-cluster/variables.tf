@@ -10,7 +10,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The cluster; brokers can be added, not removed, and a serverless cluster takes none of it."
+  description = "The cluster; brokers can be added, not removed, and a serverless cluster accepts only `type`."
   type = object({
     type                = optional(string, "provisioned")
     broker_count        = optional(number)
@@ -126,7 +126,7 @@ variable "retention" {
 
   validation {
     condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
-    error_message = "secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."
+    error_message = "secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager allows 7 to 30, or 0 to delete at once."
   }
 }
 

@@ -97,7 +97,7 @@ resource "aws_lb_target_group_attachment" "broker" {
   }
 }
 
-# One group for all load balancers. No ingress rule: only PrivateLink connects here.
+# One security group for all load balancers. It has no ingress rule: only PrivateLink connects here.
 resource "aws_security_group" "exposure" {
   name        = "${var.prefix}-exposure"
   description = "Load balancers in front of the brokers"

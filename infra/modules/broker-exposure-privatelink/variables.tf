@@ -4,7 +4,7 @@ variable "acceptance_required" {
   default     = true
 }
 
-# Not part of `cluster`: load balancers take a minute, and are created in parallel if they do not depend on it.
+# These inputs are not part of `cluster`, so that load balancers, which take a minute, are created in parallel to it.
 variable "broker_count" {
   description = "The number of brokers in the cluster."
   type        = number

@@ -9,28 +9,28 @@ variable "account_id" {
 }
 
 variable "alias" {
-  description = "The alias of the key."
+  description = "The alias of the key, without `alias/`."
   type        = string
 }
 
 variable "deletion_days" {
-  description = "Days until a deleted key is gone."
+  description = "The days after which KMS destroys a key that Terraform deletes."
   type        = number
   default     = 30
 
   validation {
     condition     = contains(range(7, 31), var.deletion_days)
-    error_message = "A deleted key would be gone after ${var.deletion_days} days; KMS takes 7 to 30."
+    error_message = "deletion_days is ${var.deletion_days}; KMS allows 7 to 30."
   }
 }
 
 variable "description" {
-  description = "The purpose of the key, for its description."
+  description = "The description of the key, which says what the key is for."
   type        = string
 }
 
 variable "services" {
-  description = "AWS services that use the key, by the statement's Sid: principal, actions and conditions."
+  description = "AWS services that use the key, with their actions and conditions, by the Sid of their statement in the key policy."
   type = map(object({
     service    = string
     actions    = optional(list(string), ["kms:Decrypt", "kms:GenerateDataKey"])
@@ -42,6 +42,6 @@ variable "services" {
     condition = alltrue([
       for sid, use in var.services : can(regex("^[A-Za-z0-9]+$", sid)) && endswith(use.service, ".amazonaws.com")
     ])
-    error_message = "services has ${join(", ", [for sid, use in var.services : "${sid} = ${use.service}"])}; name each in letters and digits, and give the service's principal, such as s3.amazonaws.com."
+    error_message = "services has ${join(", ", [for sid, use in var.services : "${sid} = ${use.service}"])}; use letters and digits for names, and principals such as s3.amazonaws.com for services."
   }
 }

@@ -37,7 +37,7 @@ locals {
     },
   ] : statement if var.failure_bucket_arn != null]
 
-  # The function's own role has the rights that change network interfaces.
+  # The function's own role has the permissions that change network interfaces.
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(

@@ -1,4 +1,4 @@
-# One mapping per topic: a poller that is stuck on one topic does not block another.
+# One mapping for each topic: a poller that is stuck on a topic does not block the other topics.
 
 resource "aws_lambda_event_source_mapping" "this" {
   for_each = var.topics
@@ -77,7 +77,7 @@ check "reads" {
 
 # The pollers act with the function's role.
 resource "aws_iam_role_policy" "this" {
-  # checkov:skip=CKV_AWS_355: EC2 takes no resource for these actions
+  # checkov:skip=CKV_AWS_355: EC2 allows no resource for these actions
   name   = "mapping"
   role   = var.function.role_name
   policy = local.policy

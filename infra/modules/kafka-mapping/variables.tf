@@ -32,7 +32,7 @@ variable "bootstrap_servers" {
 
   validation {
     condition     = can(regex("^[^,: ]+:[0-9]+(,[^,: ]+:[0-9]+){0,9}$", var.bootstrap_servers))
-    error_message = "bootstrap_servers is ${var.bootstrap_servers}; give one to ten brokers as host:port with commas between, for Lambda takes no more."
+    error_message = "bootstrap_servers is ${var.bootstrap_servers}; give one to ten brokers as host:port with commas between, for Lambda allows no more."
   }
 }
 

@@ -6,7 +6,7 @@ locals {
   notices_prefix  = "notices/"
   _records_prefix = "records/"
 
-  # Not of errors/: an open dead letter in DynamoDB needs the bytes that it keeps there.
+  # Objects below errors/ never expire, because open dead letters in DynamoDB need them.
   expiry = {
     for name, prefix in { batches = local.batches_prefix, log = local._log_prefix, notices = local.notices_prefix, records = local._records_prefix } :
     name => { days = var.keep_days.parked, prefix = prefix }

@@ -30,7 +30,7 @@ variable "query_limit_bytes" {
 
   validation {
     condition     = var.query_limit_bytes >= 10485760
-    error_message = "query_limit_bytes is ${var.query_limit_bytes}; Athena takes no less than 10485760, which is 10 MiB."
+    error_message = "query_limit_bytes is ${var.query_limit_bytes}; Athena allows no less than 10485760, which is 10 MiB."
   }
 }
 

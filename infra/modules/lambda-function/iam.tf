@@ -37,10 +37,10 @@ resource "aws_iam_role" "this" {
   permissions_boundary = var.permissions_boundary
 }
 
-# The rights of every function here.
+# The permissions of every function here.
 resource "aws_iam_role_policy" "runtime" {
-  # checkov:skip=CKV_AWS_290: EC2 and X-Ray take no resource for these actions
-  # checkov:skip=CKV_AWS_355: EC2 and X-Ray take no resource for these actions
+  # checkov:skip=CKV_AWS_290: EC2 and X-Ray allow no resource for these actions
+  # checkov:skip=CKV_AWS_355: EC2 and X-Ray allow no resource for these actions
   name = "runtime"
   role = aws_iam_role.this.name
   policy = jsonencode({
@@ -84,7 +84,7 @@ resource "aws_iam_role_policy" "runtime" {
   })
 }
 
-# The rights of this function.
+# The permissions of this function.
 resource "aws_iam_role_policy" "work" {
   count = local.is_long ? 0 : 1
 

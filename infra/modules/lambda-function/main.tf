@@ -96,7 +96,7 @@ resource "aws_security_group" "this" {
   tags = { Name = var.name }
 
   # At destroy, Lambda deletes its network interfaces after the function, with the function's role.
-  # Without the role's rights the interfaces would stay, and the group could not be deleted.
+  # Without the role's permissions the interfaces would stay, and the group could not be deleted.
   depends_on = [aws_iam_role_policy.runtime]
 }
 

@@ -7,6 +7,6 @@ output "names" {
     error_message = "The policies of ${var.role_name} fill ${length(local.documents)} managed policies, and a role takes ${local.most_policies}; divide its tables among several jobs or functions."
   }
 
-  # Who waits for the names finds the role with its rights.
+  # Resources that depend on the names find the role with its permissions.
   depends_on = [aws_iam_role_policy_attachment.this]
 }

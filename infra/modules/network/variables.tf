@@ -41,7 +41,7 @@ variable "existing" {
     vpc_id = string
     # By service, such as glue: the security group that lets the clients in.
     interface_endpoints = optional(map(string), {})
-    # Of the gateways that it has: dynamodb, s3.
+    # The prefix lists of its gateway endpoints, by service: dynamodb and s3.
     prefix_list_ids = optional(map(string), {})
     route_table_ids = list(string)
     subnet_ids      = map(string)

@@ -4,7 +4,7 @@ locals {
 
   function = "${var.platform.prefix}-${var.name}"
   file_key = "files/${try(var.settings.name, "")}.json"
-  # Such as PENSTOCK_QUALITY_TABLES for quality-tables. Lambda takes 4 KB of variables, so they name a file on S3.
+  # Variables such as PENSTOCK_QUALITY_TABLES name files on S3, here quality-tables, because Lambda allows 4 KB of variables.
   _variable = "PENSTOCK_${upper(replace(try(var.settings.name, ""), "-", "_"))}"
   environment = merge(var.environment, { PENSTOCK_LEASES_TABLE = var.platform.store.leases.name }, merge([
     for settings in var.settings[*] : {

@@ -18,9 +18,9 @@ variable "consumers" {
     # The roles of its programs.
     reader_principal_arns = list(string)
     secret_name           = string
-    # Whose connections the consumer accepts; none with multi-VPC connectivity.
+    # The services whose connections the consumer accepts; empty with multi-VPC connectivity.
     endpoint_service_arns = optional(list(string), [])
-    # Whose versions its programs may find by definition.
+    # The schemas whose versions its programs may find by their definition.
     written_schemas = optional(list(string), [])
   }))
   default = {}

@@ -3,7 +3,7 @@ locals {
   registry = "lambda-testevent-schemas"
 }
 
-# One per account and region, which the console makes with the first shareable event of any function.
+# One registry for each account and region, which the console creates with the first shareable event of any function.
 resource "aws_schemas_registry" "this" {
   count = var.create_registry ? 1 : 0
 

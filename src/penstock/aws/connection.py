@@ -51,8 +51,8 @@ class Answer:
 
         An answer without a checksum counts as whole.
         """
-        told = self.headers.get("x-amz-crc32")
-        return told is None or told == str(zlib.crc32(self.content))
+        expected = self.headers.get("x-amz-crc32")
+        return expected is None or expected == str(zlib.crc32(self.content))
 
     def read_object(self) -> dict[str, Any]:
         """Return the JSON object that the answer consists of.
@@ -192,15 +192,15 @@ def _read_chunks(stream: BinaryIO) -> bytes:
     raise HTTPException(f"found more than {_MAX_HEADERS} headers")
 
 
-def _read_length(told: str, base: int) -> int:
-    digits = told.isascii() and told.isalnum() and len(told) <= len(str(_MAX_CONTENT))
+def _read_length(text: str, base: int) -> int:
+    digits = text.isascii() and text.isalnum() and len(text) <= len(str(_MAX_CONTENT))
     try:
-        length = int(told, base) if digits else -1
+        length = int(text, base) if digits else -1
     except ValueError:
         length = -1
     if not 0 <= length <= _MAX_CONTENT:
         raise HTTPException(
-            f"found an answer of length {told[:20]!r}, expected a number up to {_MAX_CONTENT}"
+            f"found an answer of length {text[:20]!r}, expected a number up to {_MAX_CONTENT}"
         )
     return length
 

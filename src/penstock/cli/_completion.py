@@ -11,7 +11,6 @@ _ASKS = "_ARGCOMPLETE"  # the variable by which the shell's function asks
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the argument."""
     parser.add_argument("shell", choices=_SHELLS, help="the shell")
     parser.set_defaults(run=_run)
 

@@ -14,7 +14,6 @@ HELP = "Show the settings that other commands use, and where each value comes fr
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the command and its arguments."""
     commands = parser.add_subparsers(required=True, metavar="show")
     show = commands.add_parser("show", help=HELP, description=HELP)
     add_output(show)
@@ -28,11 +27,13 @@ def _run(flags: argparse.Namespace) -> int:
     rows = {name: (value, place) for name, value in profile.values.items()}
     rows |= {name: (value, "environment") for name, value in own.items()}
     if flags.output == "json":
-        settings = {name: {"value": value, "from": told} for name, (value, told) in rows.items()}
+        settings = {
+            name: {"value": value, "from": source} for name, (value, source) in rows.items()
+        }
         say_json({"profile": profile.name or None, "file": profile.path, "settings": settings})
         return 0
     if not profile.path:
         say(f"found no {CONFIG_FILE} here or above; `penstock init` writes one")
-    for name, (value, told) in sorted(rows.items()):
-        say(f"{name} = {value}  ({told})")
+    for name, (value, source) in sorted(rows.items()):
+        say(f"{name} = {value}  ({source})")
     return 0

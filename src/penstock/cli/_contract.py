@@ -15,8 +15,9 @@ HELP = "Write the contract of a consumer from the outputs of the producer's Terr
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the arguments."""
-    parser.add_argument("consumer", metavar="CONSUMER", help="its name in `consumers`")
+    parser.add_argument(
+        "consumer", metavar="CONSUMER", help="the name of the consumer, as in the input `consumers`"
+    )
     add_root(parser, "producer", environ)
     parser.add_argument(
         "--to",

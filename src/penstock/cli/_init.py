@@ -22,7 +22,6 @@ HELP = (
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the arguments."""
     for root in ROOTS:
         folder = find_root(root, environ)
         parser.add_argument(

@@ -29,7 +29,6 @@ HELP = "Print the records of a topic, each decoded with the schema that it was w
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the arguments."""
     parser.add_argument("topic", metavar="TOPIC", help="the topic to read")
     parser.add_argument(
         "--from",

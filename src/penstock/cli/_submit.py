@@ -32,7 +32,6 @@ exit codes:
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the arguments."""
     add_root(parser, "consumer", environ)
     parser.add_argument(
         "--wait",

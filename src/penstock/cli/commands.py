@@ -23,7 +23,7 @@ class Command(Protocol):
 
     @property
     def HELP(self) -> str:
-        """Return what it does, in a sentence."""
+        """Return one sentence that says what the command does."""
 
     def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         """Add its arguments to a parser, and the default `run`: a function of parsed arguments."""

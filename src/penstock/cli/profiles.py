@@ -109,8 +109,8 @@ def write_profiles(path: Path, profiles: Mapping[str, Mapping[str, str]]) -> Non
 
 
 def _find_file(environ: Mapping[str, str], folder: Path | None) -> Path | None:
-    if told := environ.get(_CONFIG):
-        return Path(told)
+    if path := environ.get(_CONFIG):
+        return Path(path)
     folders = (folder, *folder.parents) if folder else ()
     files = (each / CONFIG_FILE for each in folders)
     return next((file for file in files if file.is_file()), None)

@@ -62,7 +62,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 class Progress:
-    """A progress bar on stderr, if that is a terminal and stdout does not scroll it away."""
+    """A progress bar on stderr, if stderr is a terminal that no output of stdout would scroll."""
 
     def __init__(self, *, prints_lines: bool = True) -> None:
         self._is_shown = sys.stderr.isatty() and not (prints_lines and sys.stdout.isatty())
@@ -76,7 +76,7 @@ class Progress:
         self.clear()
 
     def show(self, unit: str, done: int | None = None, total: int | None = None) -> None:
-        """Draw how much is done: at the begin and the end of a unit, else ten times a second."""
+        """Draw how much is done: at the start and the end of a unit, else ten times a second."""
         if not self._is_shown:
             return
         now = time.monotonic()
@@ -100,10 +100,10 @@ def _describe_progress(unit: str, done: int | None, total: int | None, seconds: 
     if done is None:
         return f"{unit}, {time_taken}"
     rate = done / seconds if seconds else 0
-    count = _bar(done, total) if total else f"{done:,}"
+    count = _draw_bar(done, total) if total else f"{done:,}"
     return f"{count} {unit}, {f'{rate:,.0f}/s' if rate >= 1 else time_taken}"
 
 
-def _bar(done: int, total: int) -> str:
+def _draw_bar(done: int, total: int) -> str:
     filled = _BAR_WIDTH * done // total
     return f"[{'#' * filled:<{_BAR_WIDTH}}] {100 * done // total} % of {total:,}"

@@ -1,4 +1,4 @@
-"""Settings of a consumer."""
+"""The settings of a consumer function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.sinks import DeadLetterSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSettings(DeadLetterSettings):
-    """The registries to read, the tables to write, and the form of the mapping's response."""
+    """The registries to read, the tables to write, and whether a batch may be answered in part."""
 
     schemas: RegistrySettings = nested(RegistrySettings)
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows")
@@ -20,7 +20,7 @@ class ConsumerSettings(DeadLetterSettings):
         "PENSTOCK_PARTIAL_ANSWERS",
         "true if the event source mapping has ReportBatchItemFailures, else false",
         parse=parse_switch,
-        # A mapping that ignores the response would count held records as processed.
+        # Without ReportBatchItemFailures, Lambda would take records to retry for processed ones.
         default=False,
     )
     shape: RowShape = nested(RowShape, READING)

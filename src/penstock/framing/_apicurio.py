@@ -87,5 +87,5 @@ def check_apicurio_encoding(name: str, header: bytes) -> None:
 
 
 def encode_apicurio_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Return the frame of a payload."""
+    """Return a payload behind the header that names its schema."""
     return _MAGIC + key.id + payload

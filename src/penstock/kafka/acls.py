@@ -132,7 +132,7 @@ def _read_acls(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
 
 def _create(admin: KafkaAdminClient, acl: ACL) -> None:
     what = f"the access list {_tell(acl)} cannot be created"
-    # One per request: for several the client lists the failures without naming the access list.
+    # Each request has one access list: for several, the client does not say which one failed.
     with translated_kafka_errors(what):
         failures = admin.create_acls([acl])["failed"]
     for kind in failures:

@@ -18,14 +18,14 @@ from penstock.kafka.settings import KafkaSettings
 _LOOK_MS = 15_000
 _POLL_MS = 500
 _STALL_SECONDS = 30
-# Of a partition. Each run takes a request or more; what is beyond counts as records.
-_MOST_RUNS = 1_000
+# Limits for a partition. Each range needs a request or more; offsets beyond count as records.
+_MOST_RANGES = 1_000
 _MOST_OFFSETS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundOffsets:
-    """Offsets by what they hold: null values, no record at all, and the runs of the others."""
+    """The number of tombstones, the number of offsets without a record, and the other offsets."""
 
     tombstones: int
     no_records: int
@@ -55,11 +55,11 @@ def read_ends(settings: KafkaSettings, topics: Iterable[str]) -> dict[tuple[str,
 
 
 def look_up_offsets(
-    settings: KafkaSettings, runs: Mapping[tuple[str, int], Sequence[range]]
+    settings: KafkaSettings, ranges: Mapping[tuple[str, int], Sequence[range]]
 ) -> dict[tuple[str, int], FoundOffsets]:
-    """Read the records at runs of offsets, and tell tombstones and offsets without a record.
+    """Read the records at ranges of offsets, and tell tombstones and offsets without a record.
 
-    Offsets that Kafka has deleted count as records, and so does what is beyond 1,000 runs or
+    Offsets that Kafka has deleted count as records, and so does what is beyond 1,000 ranges or
     100,000 offsets of a partition.
 
     Raises:
@@ -67,23 +67,24 @@ def look_up_offsets(
         BrokerError: no broker can be used; the subclass says why.
     """
     client = connect(
-        settings, sorted({topic for topic, _ in runs}), isolation_level="read_committed"
+        settings, sorted({topic for topic, _ in ranges}), isolation_level="read_committed"
     )
     with translated_kafka_errors("missing offsets cannot be read"):
         try:
             return {
-                place: _look_up(client, TopicPartition(*place), own) for place, own in runs.items()
+                place: _look_up(client, TopicPartition(*place), own)
+                for place, own in ranges.items()
             }
         finally:
             client.close()
 
 
-def _look_up(client: KafkaConsumer, place: TopicPartition, runs: Sequence[range]) -> FoundOffsets:
+def _look_up(client: KafkaConsumer, place: TopicPartition, ranges: Sequence[range]) -> FoundOffsets:
     client.assign([place])
     begin = client.beginning_offsets([place], _LOOK_MS)[place]
     tombstones = no_records = looked = 0
     rest: list[range] = []
-    for run in islice(runs, _MOST_RUNS):
+    for run in islice(ranges, _MOST_RANGES):
         kept = range(max(run.start, begin), max(run.stop, begin))
         if run.start < kept.start:
             rest.append(range(run.start, min(run.stop, kept.start)))
@@ -96,7 +97,7 @@ def _look_up(client: KafkaConsumer, place: TopicPartition, runs: Sequence[range]
         tombstones += len(empty)
         no_records += len(kept) - len(values)
         rest += _join(sorted(values.keys() - set(empty)))
-    return FoundOffsets(tombstones, no_records, (*rest, *runs[_MOST_RUNS:]))
+    return FoundOffsets(tombstones, no_records, (*rest, *ranges[_MOST_RANGES:]))
 
 
 def _read_run(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:
@@ -118,7 +119,7 @@ def _read_run(client: KafkaConsumer, place: TopicPartition, run: range) -> Itera
 
 
 def _join(offsets: Iterable[int]) -> Iterator[range]:
-    """Yield sorted offsets as runs."""
+    """Yield sorted offsets as ranges."""
     run: range | None = None
     for offset in offsets:
         if run is not None and offset == run.stop:

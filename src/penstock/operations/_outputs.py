@@ -1,4 +1,4 @@
-"""Outputs of a Terraform root."""
+"""The outputs of a Terraform root, as `terraform output` prints them."""
 
 from __future__ import annotations
 
@@ -19,30 +19,37 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     """
     command = ["terraform", f"-chdir={root}", "output", "-json", "-no-color"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         raise OperationError(f"terraform cannot be run: {error}") from error
-    if done.returncode != 0:
-        raise OperationError(f"the outputs of {root} cannot be read: {_find_reason(root, done)}")
-    outputs = json.loads(done.stdout)
+    if result.returncode != 0:
+        reason = _find_reason(root, result.stderr)
+        raise OperationError(f"the outputs of {root} cannot be read: {reason}")
+    outputs = json.loads(result.stdout)
     if name not in outputs:
         raise OperationError(f"found no output `{name}` in {root}; apply it first")
-    found: dict[str, Any] = outputs[name]["value"]
-    return found
+    value: dict[str, Any] = outputs[name]["value"]
+    return value
 
 
-def _find_reason(root: Path, done: subprocess.CompletedProcess[str]) -> str:
-    """Return why Terraform failed, in a sentence: it explains in a dozen lines."""
+def _find_reason(root: Path, stderr: str) -> str:
+    """Return the reason why Terraform failed, as one sentence of its long message."""
     if not root.is_dir():
         return "there is no such folder; name the Terraform root with a flag or in a profile"
-    if "terraform init" in done.stderr:
+    if "terraform init" in stderr:
         return f"Terraform is not initialised there; run `terraform -chdir={root} init`"
-    lines = [line.strip(" │╷╵") for line in done.stderr.splitlines()]
-    return next((line for line in lines if line.startswith("Error")), done.stderr.strip())
+    lines = [line.strip(" │╷╵") for line in stderr.splitlines()]
+    return next((line for line in lines if line.startswith("Error")), stderr.strip())
 
 
-def choose(entries: Mapping[str, Any], name: str, kind: str, remedy: str) -> Any:
-    """Return the entry with the name.
+def choose_entry(entries: Mapping[str, Any], name: str, kind: str, remedy: str) -> Any:
+    """Return the entry with this name.
+
+    Args:
+        entries: the entries by name.
+        name: the name to look for.
+        kind: the kind of the entries, for the message.
+        remedy: what the user can do, for the message.
 
     Raises:
         OperationError: there is no such entry; the message lists the existing names.

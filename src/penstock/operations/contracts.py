@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import OperationError
-from penstock.operations._outputs import choose, read_output
+from penstock.operations._outputs import choose_entry, read_output
 
 CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform loads `*.auto.tfvars.json` by itself
 
@@ -27,7 +27,7 @@ def write_contract(producer: Path, consumer: str, to: Path) -> WrittenContract:
         OperationError: the producer has no such consumer, or the file cannot be written.
     """
     remedy = f"add it to `consumers` of {producer} and apply"
-    contract = choose(read_output(producer, "contracts"), consumer, "consumer", remedy)
+    contract = choose_entry(read_output(producer, "contracts"), consumer, "consumer", remedy)
     try:
         to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
     except OSError as error:

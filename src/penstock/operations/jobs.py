@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
-from penstock.operations._outputs import choose, read_output
+from penstock.operations._outputs import choose_entry, read_output
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress
 
@@ -49,7 +49,7 @@ def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun | 
         OperationError: the root has no such job, or EMR rejects it.
     """
     remedy = f"see `submit_commands` in the outputs of {consumer}"
-    command = choose(read_output(consumer, "submit_commands"), job, "job", remedy)
+    command = choose_entry(read_output(consumer, "submit_commands"), job, "job", remedy)
     words = shlex.split(command)
     if words[:3] == ADD_STEPS:
         return add_step(words[3:], flags)

@@ -1,4 +1,4 @@
-"""Profiles of an account, from the outputs of its Terraform root or from a contract."""
+"""Profiles: settings for the programs of an account, from its Terraform root or a contract."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.operations._outputs import read_output
 
 
 def read_root_profiles(root: Path) -> dict[str, dict[str, str]]:
-    """Return the profiles of a Terraform root by name: settings by their variables.
+    """Return the profiles of a Terraform root by name, each with values of environment variables.
 
     Raises:
         OperationError: Terraform does not run or fails, or the root has not been applied.
@@ -19,11 +19,11 @@ def read_root_profiles(root: Path) -> dict[str, dict[str, str]]:
 
 
 def read_contract_profile(path: Path) -> dict[str, str]:
-    """Return the settings that a contract has: all but those of the consumer's own account.
+    """Return the settings in a contract, which has none of the consumer's own account.
 
     Raises:
         OperationError: the file cannot be read.
-        SettingsError: it is no contract.
+        SettingsError: the file is not a contract.
     """
     try:
         text = path.read_text()

@@ -18,7 +18,7 @@ from penstock.producing import RejectedEvent, RejectedEvents, write_events
 
 # An event that is sent twice is in Kafka twice, so the client must not retry.
 _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
-# A call takes 6 MB; in its time the producer keeps some thousand events that it rejects.
+# Lambda allows 6 MB for a request, and its time lets the producer keep some thousand events.
 _MOST_EVENTS: Final = 500
 _MOST_BYTES: Final = 4_000_000
 

@@ -49,7 +49,7 @@ def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
     request = {
         "Name": step["Name"],
         "ActionOnFailure": step["ActionOnFailure"],
-        # What the AWS CLI makes of a step of the type Spark.
+        # The AWS CLI sends these arguments for a step of the type Spark.
         "HadoopJarStep": {"Jar": _RUNNER, "Args": ["spark-submit", *step["Args"], *flags]},
     }
     try:

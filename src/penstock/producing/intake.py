@@ -49,13 +49,14 @@ class Invocation:
 class IntakeResult:
     """The outcomes of the events of one invocation, in their order.
 
-    `kept` has the bucket's keys of rejected events by number; `unkept` says why some are missing.
+    `kept` has the keys of rejected events in the bucket, by number; `not_kept_reason` says why some
+    rejected events have none.
     """
 
     request: Request
     outcomes: tuple[Outcome, ...]
     kept: Mapping[int, str]
-    unkept: str
+    not_kept_reason: str
     schema_versions: int
     seconds: float
 
@@ -107,7 +108,7 @@ class IntakeResult:
         return content
 
     def _error(self, index: int) -> NotWrittenError:
-        return self.refusals[index].as_error(self.kept.get(index), self.unkept)
+        return self.refusals[index].as_error(self.kept.get(index), self.not_kept_reason)
 
     def _status(self) -> int:
         refusals = self.refusals
@@ -148,9 +149,11 @@ class Intake:
             for i in range(len(events))
         ]
         seconds = keeping * (1 - _ANSWERING_SHARE)
-        kept, unkept = self._keep(events, outcomes, invocation, seconds, request.is_whole)
+        kept, not_kept_reason = self._keep(events, outcomes, invocation, seconds, request.is_whole)
         count = self.producer.version_count
-        return IntakeResult(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
+        return IntakeResult(
+            request, tuple(outcomes), kept, not_kept_reason, count, self.clock() - began
+        )
 
     def _keep(
         self,

@@ -1,4 +1,4 @@
-"""The reason why an event was not written, for its sender, the bucket and the log."""
+"""The reasons why events were not written, for senders, the bucket and the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from penstock.errors import (
     VersionBudgetError,
 )
 
-# The rules for every event, by the error of an event that breaks them; the first match counts.
+# The rules that every event must follow, by the error of an event that breaks the rule. The first
+# class that matches an error decides.
 _RULES: tuple[tuple[type[PenstockError], str], ...] = (
     (SchemaConflictError, "a field keeps its type, only numbers widen"),
     (VersionBudgetError, "a schema has no more versions than its budget"),
@@ -32,15 +33,13 @@ _RULES: tuple[tuple[type[PenstockError], str], ...] = (
     (RecordTooLargeError, "a record is no larger than its topic accepts"),
 )
 
-
-# The longest message (it may quote a registry or Kafka) and diff of an answer.
-_MAX_CHARACTERS = 1_000
-_MAX_CHANGES = 50
+_MAX_CHARACTERS = 1_000  # of a message, which may quote a registry or Kafka
+_MAX_CHANGES = 50  # of a diff
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an event was not written; without a rule, the event itself is acceptable."""
+    """The reason why an event was not written: an error, and the rule that the event breaks."""
 
     error: PenstockError
     rule: str = ""
@@ -53,17 +52,17 @@ class Refusal:
 
     @property
     def reason(self) -> str:
-        """The class name of the error."""
+        """The name of the error's class."""
         return type(self.error).__name__
 
     @property
     def message(self) -> str:
-        """The start of the error's message."""
+        """The error's message, shortened if it is long."""
         text = str(self.error)
         return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}..."
 
     def describe(self, kept: str | None) -> dict[str, Any]:
-        """Return it as plain values; `kept` is the event's key in the bucket, if it is there."""
+        """Return the refusal as plain values; `kept` is the event's key in the bucket, if any."""
         kind = RejectedEventError if self.is_final else UndeliveredEventError
         return {
             "error": {
@@ -76,12 +75,19 @@ class Refusal:
             }
         }
 
-    def as_error(self, kept: str | None, unkept: str = "") -> NotWrittenError:
-        """Return the error for the sender of a single event; `unkept` is why it is not kept."""
+    def as_error(self, kept: str | None, not_kept_reason: str = "") -> NotWrittenError:
+        """Return the error for the sender of a single event.
+
+        Args:
+            kept: the event's key in the bucket, if the event is there.
+            not_kept_reason: why the event is not in the bucket.
+        """
         parts = [f"{self.reason}: {self.message}"]
         parts += [f"rule: {self.rule}"] if self.rule else []
         parts += [f"diff: {', '.join(self.diff)}"] if self.diff else []
-        parts += [f"the event is kept as {kept}" if kept else f"the event is not kept: {unkept}"]
+        parts += [
+            f"the event is kept as {kept}" if kept else f"the event is not kept: {not_kept_reason}"
+        ]
         message = "; ".join(parts)
         if self.is_final:
             return RejectedEventError(message, rule=self.rule, diff=self.diff)
@@ -89,7 +95,7 @@ class Refusal:
 
 
 def make_refusal(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
-    """Return the refusal for an error, with the rule that the event broke, if it broke one."""
+    """Return the refusal for an error, with the rule that the event breaks, if any."""
     if isinstance(error, IncompatibleSchemaError):
         lines = error.diff.splitlines()
         return Refusal(error, error.rule or "the registry's own", _shorten(tuple(lines)))
@@ -100,6 +106,6 @@ def make_refusal(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
 
 
 def _shorten(diff: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first changes, and how many more there are."""
+    """Return the first changes of a diff, and a line with the number of the others."""
     more = len(diff) - _MAX_CHANGES
     return diff if more <= 0 else (*diff[:_MAX_CHANGES], f"{more:,} more")

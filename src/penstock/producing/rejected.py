@@ -1,4 +1,4 @@
-"""Rejected events: events that were not written, kept whole on S3 until they are replayed."""
+"""Rejected events: events that were not written to Kafka, kept on S3 until they are replayed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,20 @@ _CONFIG = Config(
 
 @dataclass(frozen=True, slots=True)
 class RejectedEvent:
-    """An event that was not written, with the reason and the invocation that brought it.
+    """An event that was not written, with the reason and the invocation that sent it.
 
-    `is_request` says that it is a whole request, of which no event was read.
+    Attributes:
+        event: the event, or with `is_request` a whole request whose events could not be read.
+        base: the base fields that the producer added to the event.
+        timestamp: the time at which the producer received the event, in milliseconds since 1970.
+        reason: the name of the error's class.
+        detail: the error's message.
+        rule: the rule that the event breaks; empty if it breaks none.
+        diff: the changes to the schema that were refused.
+        function: the name of the producer's Lambda function.
+        request_id: the id of the invocation.
+        index: the number of the event in the invocation.
+        is_request: whether `event` is a whole request.
     """
 
     event: Any
@@ -54,41 +65,41 @@ class RejectedEvent:
 
     @property
     def key(self) -> str:
-        """The object's key, by date; the same for a retry of the invocation on the same day.
+        """The object's key, which begins with the date; retries on the same day have the same key.
 
         Lambda retries an asynchronous invocation twice, under the same request id. A retry after
-        midnight writes a second object: two objects are two replays, and no event is lost.
+        midnight writes a second object, so the event is replayed twice and not lost.
         """
         return f"{self.when[:10].replace('-', '/')}/{self.request_id}-{self.index}.json"
 
     def again(self) -> Any:
-        """Return the event to send again, with the base fields that it was given at first."""
+        """Return the event as it is sent again, with the base fields that the producer added."""
         if not isinstance(self.event, dict):
             return self.event
         return {**self.base, **self.event}
 
     def split(self) -> list[Any]:
-        """Return the events of a request to send again; any other event is the only one.
+        """Return the events to send again: those of a request, else only this event.
 
-        Events without a time get the request's time of arrival, each a millisecond later than the
-        one before it, as the producer gives times that increase.
+        An event of a request that has no time gets the time at which the request was received, and
+        each later event one more millisecond, because the producer adds increasing times.
         """
         if not self.is_request:
             return [self.again()]
         return [
-            {**self._find_base(number), **event} if isinstance(event, dict) else event
+            {**self._make_base(number), **event} if isinstance(event, dict) else event
             for number, event in enumerate(split_request(self.event))
         ]
 
-    def _find_base(self, number: int) -> dict[str, Any]:
-        """Return the base fields of an event of a request."""
+    def _make_base(self, number: int) -> dict[str, Any]:
+        """Return the base fields of the event with this number in a request."""
         return {
             name: value + number if value == self.timestamp else value
             for name, value in self.base.items()
         }
 
     def write(self) -> bytes:
-        """Return it as one JSON document."""
+        """Return the rejected event as a JSON document."""
         document = {
             "event": self.event,
             "base": dict(self.base),
@@ -109,7 +120,7 @@ class RejectedEvent:
 
     @classmethod
     def read(cls, content: bytes) -> RejectedEvent:
-        """Read the document.
+        """Return the rejected event of a JSON document.
 
         Raises:
             ValueError: the content is not the document of a rejected event.
@@ -120,12 +131,12 @@ class RejectedEvent:
                 found["event"],
                 dict(found["base"]),
                 found["stampedAt"],
-                _text(found["reason"]),
-                _text(found["detail"]),
-                _text(found["rule"]),
-                tuple(map(_text, found["diff"])),
-                _text(found["function"]),
-                _text(found["requestId"]),
+                _expect_text(found["reason"]),
+                _expect_text(found["detail"]),
+                _expect_text(found["rule"]),
+                tuple(map(_expect_text, found["diff"])),
+                _expect_text(found["function"]),
+                _expect_text(found["requestId"]),
                 found["index"],
                 bool(found.get("isRequest")),
             )
@@ -136,7 +147,7 @@ class RejectedEvent:
 
 
 def write_events(events: Sequence[Any]) -> str:
-    """Return the text of a list of events, with those that were kept as their text as they are."""
+    """Return a JSON list of events; an event that is JSON text already is not encoded again."""
     return f"[{', '.join(map(_write_event, events))}]"
 
 
@@ -157,29 +168,29 @@ def _shorten_event(event: Any) -> str:
         return "(an event with objects and lists too deep to be written)"
 
 
-def _text(value: Any) -> str:
+def _expect_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"found {value!r:.40}, expected a string")
     return value
 
 
 class RejectedEvents:
-    """The bucket of rejected events; the first use connects."""
+    """The bucket of rejected events; the client is built at the first use."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
 
     @cached_property
     def _s3(self) -> Any:
-        """The client, built at the first rejected event, which most environments never see."""
+        """The S3 client; most environments have no rejected event and never build it."""
         with self._translated("opened", ""):
             return load_session().create_client("s3", config=_CONFIG)
 
     def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
-        """Write events, and add the key of each to `kept` by its number in the batch.
+        """Write events, and add the key of each written event to `kept`, by its number.
 
         Raises:
-            SinkError: some events could not be written; the error of the last one.
+            SinkError: the error of the last event that could not be written.
         """
         _ = self._s3  # built here, because only one thread at a time may build a client
         problem: SinkError | None = None
@@ -193,7 +204,7 @@ class RejectedEvents:
             raise problem
 
     def list(self, prefix: str = "") -> Iterator[str]:
-        """Yield the keys that begin with the prefix, oldest day first.
+        """Yield the keys of events that begin with the prefix, oldest day first.
 
         Raises:
             SinkError: the bucket cannot be listed.
@@ -204,7 +215,7 @@ class RejectedEvents:
                 yield from (each["Key"] for each in page.get("Contents", ()))
 
     def read(self, key: str) -> RejectedEvent:
-        """Read one event.
+        """Return the event with this key.
 
         Raises:
             SinkError: the object cannot be read.
@@ -215,7 +226,7 @@ class RejectedEvents:
         return RejectedEvent.read(content)
 
     def delete(self, key: str) -> None:
-        """Delete one event, if it is there.
+        """Delete the event with this key, if it exists.
 
         Raises:
             SinkError: the object cannot be deleted.
@@ -236,5 +247,5 @@ class RejectedEvents:
             return error
         return None
 
-    def _translated(self, what: str, key: str) -> AbstractContextManager[None]:
-        return translated_s3_errors(f"s3://{self._bucket}/{key} cannot be {what}")
+    def _translated(self, action: str, key: str) -> AbstractContextManager[None]:
+        return translated_s3_errors(f"s3://{self._bucket}/{key} cannot be {action}")

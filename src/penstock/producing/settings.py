@@ -148,7 +148,7 @@ class ProducerSettings(Settings):
 
     @property
     def compression(self) -> CompressionRule:
-        """The payloads to compress."""
+        """The rule that says which payloads are compressed."""
         return CompressionRule(self.compress_bytes, self.compress_saving)
 
     @property

@@ -11,14 +11,15 @@ from penstock.errors import SchemaConflictError
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The fields that become columns, and their names; by default all, under their own names.
+    """The fields that become columns, and the names of the columns.
 
     Attributes:
-        fields: the chosen fields; all, and new ones too, if there are none.
-        renames: pairs of a field and the name of its column.
-        lower_case: the names of columns that are not renamed are in lower case.
-        keeps_empty: a record whose chosen fields are all empty is a row, as its key is elsewhere.
-        constant: the name of one more column, which has the same text in all rows of a batch.
+        fields: the chosen fields; if empty, all fields are columns, also those of later versions.
+        renames: pairs of a field and the name of its column; other columns are named as the field.
+        lower_case: whether columns that are not renamed have names in lower case.
+        keeps_empty: whether a record without a value in the chosen fields is a row, as its key is
+            the key of the Kafka record.
+        constant: the name of an added column, which has the same text in all rows of a batch.
     """
 
     fields: tuple[str, ...] = ()
@@ -34,10 +35,10 @@ class Projection:
         return dict(self.renames).get(field, field.lower() if self.lower_case else field)
 
     def columns(self, fields: Iterable[str]) -> dict[str, str]:
-        """Return the names of columns by field, for the fields that are chosen.
+        """Return the names of the columns of the chosen fields, by field.
 
         Raises:
-            SchemaConflictError: two fields would be one column, or one would be the constant one.
+            SchemaConflictError: two fields would be one column, or a field the constant column.
         """
         columns: dict[str, str] = {}
         for field in fields:
@@ -46,8 +47,8 @@ class Projection:
                 continue
             if column == self.constant:
                 raise SchemaConflictError(
-                    f"the field {field} would be the column {column}, which each row has for"
-                    " itself, expected another name for it",
+                    f"the field {field} would be the column {column}, which Penstock adds to each"
+                    " row, expected another name for it",
                     path=field,
                 )
             if other := next((each for each, name in columns.items() if name == column), None):
@@ -63,7 +64,7 @@ class Projection:
         """Return the columns of an event, or None if no chosen field has a value."""
         named = ((self.name(field), value) for field, value in event.items())
         row = {column: value for column, value in named if column is not None}
-        # One by one: a list has no hash, and a map may equal no text.
+        # Compared one by one, because values such as lists cannot be members of a set.
         if self.fields and not self.keeps_empty and all(value == "" for value in row.values()):
             return None
         return {**row, **({self.constant: constant} if self.constant else {})}

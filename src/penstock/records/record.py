@@ -66,7 +66,7 @@ class FailedRecord:
 
     @property
     def id(self) -> str:
-        """The id of its row."""
+        """The id of the dead letter, which is the key of its row."""
         return write_letter_id(self.record_id, self.stage)
 
 

@@ -215,7 +215,7 @@ class RowShape(Settings):
             )
         if reserved := {ORDER, DELETED, *ADDED}.intersection(self.table_key):
             yield (
-                f"the table's key is named {min(reserved)!r}, which each row has for itself,"
+                f"the table's key is named {min(reserved)!r}, which Penstock adds to each row,"
                 " expected another PENSTOCK_KEY_NAME (--key-name) or PENSTOCK_SORT_NAME"
                 " (--sort-name)"
             )

@@ -95,7 +95,7 @@ class _Unpacker:
             )
 
     def unpack(self, part: bytes, most: int) -> bytes:
-        """Return what a part becomes, at most so many bytes of it."""
+        """Return the inflated bytes of a part, at most `most` of them."""
         if self._stream is None:
             return part
         try:

@@ -28,7 +28,7 @@ class HttpRegistry(VersionedRegistry):
 
     _id_field: ClassVar[str]  # the field of answers that has the id
 
-    # These registries compare with the version before; only the _TRANSITIVE modes with all.
+    # These registries compare with the previous version, and in the _TRANSITIVE modes with all.
     _readings = (ComparedWith.PREVIOUS,)
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:

@@ -1,6 +1,6 @@
 """The checks of a stored version before it is used, and of a schema before it is registered.
 
-IAM cannot restrict GetSchemaVersion by version id (it takes only `*`), so a record can name any
+IAM cannot restrict GetSchemaVersion by version id (it allows only `*`), so a record can name any
 schema of the account. The allow-list restricts a consumer to the registries it should read.
 """
 

@@ -35,7 +35,7 @@ from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility
 
-_Answer = TypeVar("_Answer")
+_Response = TypeVar("_Response")
 
 _ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<subject>[^/]+/[^/]+)")
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -44,7 +44,7 @@ _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, jitter=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 
-_KINDS: dict[Fault, type[RegistryError]] = {
+_ERRORS: dict[Fault, type[RegistryError]] = {
     Fault.DENIED: RegistryAccessDeniedError,
     Fault.SKEWED: RegistryAccessDeniedError,
     Fault.THROTTLED: RegistryUnavailableError,
@@ -61,9 +61,10 @@ _PAGE_SIZE = 100  # of ListSchemaVersions, at most
 class GlueSettings:
     """The registry, the role to assume for it, and the schemas that may be read.
 
-    `allow` holds patterns REGISTRY/SCHEMA, by default all schemas of the registry. `compatibility`
-    is the mode of schemas that get a version, BACKWARD for new ones unless given. `call_seconds` is
-    the time limit of a call with all its retries.
+    `allow` holds patterns REGISTRY/SCHEMA; without any, all schemas of the registry may be read.
+    `compatibility` is the mode that a schema gets when a version is registered; without it, a new
+    schema gets BACKWARD and others keep theirs. `call_seconds` is the time limit of a call with all
+    its retries.
     """
 
     registry: str
@@ -137,13 +138,13 @@ class GlueRegistry(VersionedRegistry):
         )
 
     def _create_once(self, request: dict[str, Any]) -> str | None:
-        """Create a schema and return its first version's id; None if it exists by now."""
+        """Create a schema and return the id of its first version, or None if the schema exists."""
 
         def create() -> str | None:
             try:
                 return str(self._glue.call("CreateSchema", request)["SchemaVersionId"])
             except ClientError as error:
-                # Another producer created it, or we did and the answer was lost.
+                # Another producer created it, or an earlier try did and its response was lost.
                 if classify(error) is not Fault.EXISTS:
                     raise
                 return None
@@ -186,7 +187,7 @@ class GlueRegistry(VersionedRegistry):
         return numbers
 
     def _get_version(self, request: dict[str, Any]) -> StoredVersion:
-        return _stored(self._call(lambda: self._glue.call("GetSchemaVersion", request)))
+        return _parse_version(self._call(lambda: self._glue.call("GetSchemaVersion", request)))
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         def read_rule() -> tuple[Compatibility, int]:
@@ -222,7 +223,7 @@ class GlueRegistry(VersionedRegistry):
     def _schema_id(self, name: str) -> dict[str, str]:
         return {"RegistryName": self._settings.registry, "SchemaName": name}
 
-    def _call(self, request: Callable[[], _Answer]) -> _Answer:
+    def _call(self, request: Callable[[], _Response]) -> _Response:
         """Make a call, and retry it while the registry is unavailable."""
         for _ in self._attempts:
             try:
@@ -255,8 +256,12 @@ def _build_client(settings: GlueSettings) -> AwsClient:
         raise SettingsError([f"{settings.source} cannot be used: {error}"]) from error
 
 
-def _stored(answer: dict[str, Any]) -> StoredVersion:
-    """Parse an answer to GetSchemaVersion; RegistryAnswerError if a part is missing or invalid."""
+def _parse_version(answer: dict[str, Any]) -> StoredVersion:
+    """Return the version in a response of GetSchemaVersion.
+
+    Raises:
+        RegistryAnswerError: a part of the response is missing or invalid.
+    """
     try:
         return StoredVersion(
             str(SchemaKey.parse(str(answer["SchemaVersionId"]))),
@@ -264,7 +269,7 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
             int(answer["VersionNumber"]),
             VersionStatus(answer["Status"]),
             str(answer["SchemaDefinition"]),
-            _time(str(answer.get("CreatedTime"))),
+            _parse_time(str(answer.get("CreatedTime"))),
             str(answer["DataFormat"]),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -274,7 +279,7 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
 
 
 def _parse_arn(arn: str) -> str:
-    """Return the schema of an ARN, as REGISTRY/NAME."""
+    """Return the REGISTRY/NAME of a schema's ARN."""
     match = _ARN.fullmatch(arn)
     if match is None:
         raise RegistryAnswerError(
@@ -284,8 +289,8 @@ def _parse_arn(arn: str) -> str:
     return match["subject"]
 
 
-def _time(text: str) -> datetime | None:
-    """Parse a time; None if it cannot be parsed, since its format is not documented."""
+def _parse_time(text: str) -> datetime | None:
+    """Return a time, or None for text in another format, because AWS documents no format."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -294,15 +299,17 @@ def _time(text: str) -> datetime | None:
 
 
 def _translate(error: Exception, source: str) -> RegistryError:
-    """Return the RegistryError for an error of the registry `source`, or of STS before it."""
+    """Return the RegistryError for an error of the registry, or of STS when a role was assumed."""
     fault = classify(error)
     if not isinstance(error, ClientError):
         if fault is Fault.DENIED:
-            return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
-        return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
+            return RegistryAccessDeniedError(
+                f"no credentials for {source}: {_without_period(error)}"
+            )
+        return RegistryUnavailableError(f"no answer from {source}: {_without_period(error)}")
     code = error.response.get("Error", {}).get("Code", "")
-    kind = _KINDS.get(fault, RegistryError)
-    text = _plain(error.response.get("Error", {}).get("Message") or "no reason given")
+    kind = _ERRORS.get(fault, RegistryError)
+    text = _without_period(error.response.get("Error", {}).get("Message") or "no reason given")
     if error.operation_name != "AssumeRole":
         return kind(f"{source} answered glue:{error.operation_name} with {code}: {text}")
     if kind is RegistryAccessDeniedError:  # STS does not say which of the two is wrong
@@ -310,5 +317,5 @@ def _translate(error: Exception, source: str) -> RegistryError:
     return kind(f"{source} answered sts:AssumeRole with {code}: {text}")
 
 
-def _plain(text: object) -> str:
+def _without_period(text: object) -> str:
     return str(text).rstrip(".")

@@ -45,7 +45,7 @@ class HttpRegistrySettings:
 
     @property
     def subjects(self) -> SubjectNaming:
-        """The names of subjects."""
+        """The rule that names the subjects of schemas."""
         return SubjectNaming.of(self.naming, self.topic)
 
     @property

@@ -90,7 +90,7 @@ class SchemaRegistry(Protocol):
             SchemaError: no reader could use the schema; nothing is sent.
             IncompatibleSchemaError: the registry's rule refuses the definition.
             SchemaConflictError: the definition contradicts a version of the schema.
-            SchemaQuotaError: the registry takes no further version.
+            SchemaQuotaError: the registry accepts no more versions.
             RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: see `get`.
         """
 

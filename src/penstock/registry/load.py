@@ -145,7 +145,7 @@ def _load_memory(parts: SplitResult, _: float | None) -> SchemaRegistry:
     name, options = _read_parts(parts)
     problems = _problems("memory", options, {"compatibility"})
     if name:
-        problems.append(f"memory:// takes no name, found {name!r}")
+        problems.append(f"memory:// has no name, found {name!r}")
     if problems:
         raise SettingsError(problems)
     return MemoryRegistry(compatibility=_compatibility(options))

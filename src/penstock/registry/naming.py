@@ -36,7 +36,7 @@ class SubjectNaming:
         return cls(f"{topic}-" if naming == "topic-record" else "", "")
 
     def subject_of(self, name: str) -> str:
-        """Return the subject of a schema."""
+        """Return the name of the subject that has the versions of a schema."""
         if name.startswith(OTHER_NAMING):
             return name.removeprefix(OTHER_NAMING)
         return f"{self.prefix}{name}{self.suffix}"

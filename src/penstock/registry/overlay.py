@@ -61,8 +61,8 @@ class BackupRegistry(VersionReader):
             )
 
     def register(self, name: str, _schema: Schema) -> Registration:
-        """Refuse: a backup takes no version."""
-        raise RegistryError(f"{self._source} is a backup, which takes no version of {name}")
+        """Raise RegistryError, because a backup accepts no version."""
+        raise RegistryError(f"{self._source} is a backup and accepts no version of {name}")
 
     def _read_version(self, version_id: str) -> StoredVersion:
         if version_id not in self._by_id:
@@ -130,7 +130,7 @@ class OverlayRegistry:
         return version
 
     def register(self, name: str, schema: Schema) -> Registration:
-        """Register in the registry."""
+        """Register a schema in the registry; backups do not change."""
         return self._registry.register(name, schema)
 
     def latest(self, name: str) -> SchemaVersion | None:

@@ -1,8 +1,8 @@
-"""The versions that a registry compares a new version with, and the result.
+"""The compatibility check of a new version: the versions it is compared with, and the result.
 
 AWS's documentation allows two readings: a new version is compared with the checkpoint (by default
-the first version), or with the version before it. Both are implemented; the default, and the
-strictest, is to apply both.
+the first version), or with the version before it. Both are implemented. The default is to apply
+both, which is the strictest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from penstock.schemas import Compatibility, Incompatibility, Schema, check_mode
 
 
 class ComparedWith(StrEnum):
-    """The versions that the modes other than _ALL compare with."""
+    """The versions that a new version is compared with, in the modes without `_ALL`."""
 
     CHECKPOINT = "checkpoint"
     PREVIOUS = "previous"
@@ -28,17 +28,22 @@ def check_rule(
     checkpoint: int = 1,
     compared_with: ComparedWith = ComparedWith.BOTH,
 ) -> tuple[Incompatibility, ...]:
-    """Return the reasons why a schema's rule rejects a new version; empty if it does not.
+    """Return the reasons why a compatibility mode rejects a new version; none if it is accepted.
 
-    `available` holds the available versions by number.
+    Args:
+        new: the schema of the new version.
+        available: the available versions by number.
+        mode: the compatibility mode.
+        checkpoint: the number of the version from which on versions are compared.
+        compared_with: the reading of AWS's documentation that is applied.
     """
-    since = [available[number] for number in sorted(available) if number >= checkpoint]
+    checked = [available[number] for number in sorted(available) if number >= checkpoint]
     if mode.endswith("_ALL"):
-        return check_mode(new, since, mode)
-    compared = {
-        ComparedWith.CHECKPOINT: [since[:1]],
-        ComparedWith.PREVIOUS: [since[-1:]],
-        ComparedWith.BOTH: [since[:1], since[-1:]],
+        return check_mode(new, checked, mode)
+    groups = {
+        ComparedWith.CHECKPOINT: [checked[:1]],
+        ComparedWith.PREVIOUS: [checked[-1:]],
+        ComparedWith.BOTH: [checked[:1], checked[-1:]],
     }[compared_with]
-    found = (problem for earlier in compared for problem in check_mode(new, earlier, mode))
-    return tuple(dict.fromkeys(found))
+    problems = (problem for earlier in groups for problem in check_mode(new, earlier, mode))
+    return tuple(dict.fromkeys(problems))

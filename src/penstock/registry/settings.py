@@ -18,7 +18,7 @@ def _parse_backups(text: str) -> tuple[str, ...]:
 
 
 def backups_setting() -> Any:
-    """Declare the setting for backups."""
+    """Return the setting that names backups of registries."""
     return setting(
         "PENSTOCK_REGISTRY_BACKUPS",
         "paths or s3:// URLs, separated by spaces, of backups that `penstock schema export` wrote: "

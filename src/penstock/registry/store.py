@@ -105,7 +105,7 @@ class SchemaStore:
 
         Raises:
             IncompatibleSchemaError: the schema's mode is DISABLED.
-            SchemaQuotaError: the store takes no further version.
+            SchemaQuotaError: the store accepts no more versions.
         """
         with self._lock:
             schema = self._schema(subject)

@@ -1,6 +1,6 @@
 """The check that a JSON value has the shape of an Avro schema: kinds, names, references, nesting.
 
-A value that passes can be resolved to a graph. The checks that need the graph are in `_measure.py`.
+A value that passes can be resolved to a graph. The checks that need the graph are in `_limits.py`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Writer: TypeAlias = Callable[[Any, bytearray], None]
 
 
 def _refuse(value: object, expected: str) -> NoReturn:
-    """Raise LocatedError for a value that its type does not take."""
+    """Raise LocatedError for a value that its type cannot hold."""
     raise LocatedError(UnencodableValueError, f"found {show(value)}, expected {expected}")
 
 

@@ -173,7 +173,7 @@ def check_mode(
     if mode is Compatibility.NONE or not earlier:
         return ()
     if mode is Compatibility.DISABLED:
-        message = f"compatibility is {mode}, so the schema takes no new version"
+        message = f"compatibility is {mode}, so the schema accepts no new version"
         return (Incompatibility("VERSIONS_DISABLED", "", message),)
     direction = mode.removesuffix("_ALL")
     found: dict[Incompatibility, None] = {}

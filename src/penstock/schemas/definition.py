@@ -11,7 +11,7 @@ import math
 from typing import Any, NoReturn, TypeAlias
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
-from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS, check_measure
+from penstock.schemas._limits import MAX_DEFINITION_CHARACTERS, check_limits
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._shape import check_shape
 from penstock.schemas._types import resolve
@@ -85,4 +85,4 @@ def _read_float(digits: str) -> float:
 
 def _check(schema: Any) -> None:
     check_shape(schema)
-    check_measure(resolve(schema))
+    check_limits(resolve(schema))

@@ -18,7 +18,7 @@ from penstock.schemas._json import (
     scalar_kind,
     shown,
 )
-from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS
+from penstock.schemas._limits import MAX_DEFINITION_CHARACTERS
 from penstock.schemas._merging import merge_types, unify_names
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._shape import MAX_NAME_CHARACTERS

@@ -1,4 +1,4 @@
-"""Schemas that use named types of other schemas, as Confluent's and Apicurio's registries store."""
+"""Schemas with references to other schemas, as Confluent's and Apicurio's registries store them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import resolve
 from penstock.schemas.definition import load_schema
 
-# The record that holds all the types; a name with a namespace would change theirs.
+# The record that holds all the types. Types without a namespace would inherit one from its name.
 _HOLDER = "PenstockReferences_"
 
 
 def inline_references(definition: str, references: Sequence[str]) -> str:
-    """Return one definition in which each type of the references stands where it is first used.
+    """Return one definition in which each referenced type stands where it is first used.
 
     Args:
         definition: the schema that uses the types.
-        references: the definitions of the types, each one after those that it uses itself.
+        references: the definitions of the types; a definition follows those that it uses.
 
     Raises:
-        SchemaError: the definitions together are not a schema that can be used.
+        SchemaError: the definitions together are not a valid schema.
     """
     try:
         types = [json.loads(each) for each in (*references, definition)]

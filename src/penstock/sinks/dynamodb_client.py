@@ -107,7 +107,7 @@ class DynamoDbClient:
     def _call_together(
         self, operation: str, bodies: Sequence[bytes], read: Callable[[dict[str, Any]], Any]
     ) -> list[Any]:
-        """Return what `read` makes of each response, or the error of a request that is refused."""
+        """Return the result of `read` for each response, or the error of a rejected request."""
         outcomes: dict[int, Any] = {}
         for _ in self.attempts:
             left = [place for place in range(len(bodies)) if place not in outcomes]

@@ -44,9 +44,9 @@ class ParkedRecords:
 
     def announce(self, places: Sequence[str], reasons: Mapping[str, int], notice: str) -> None:
         """Write the notice of records that were put."""
-        told = {"parked": len(places), "reasons": reasons, "records": places}
+        content = {"parked": len(places), "reasons": reasons, "records": places}
         name = f"notices/{len(places)}-records-of-{notice}.json"
-        self._store.put(name, json.dumps(told).encode())
+        self._store.put(name, json.dumps(content).encode())
 
 
 def _write_line(record: DeadLetter) -> bytes:

@@ -1,4 +1,4 @@
-"""Dead letters of Spark's executors: the reason of each, and the tasks that write them."""
+"""Dead letters of Spark jobs: the reason of each, and the tasks of executors that store them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _Result = TypeVar("_Result")
 _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
-_ROWS_AT_ONCE: Final = 100
-_KINDS: Final = {
+_ROWS_AT_ONCE: Final = 100  # four requests to DynamoDB
+_ERRORS_OF_TASKS: Final = {
     kind.__name__: kind
     for kind in (
         RegistryAccessDeniedError,
@@ -48,12 +48,14 @@ _KINDS: Final = {
         SinkUnavailableError,
     )
 }
-_LINE: Final = re.compile(rf"^penstock\.errors\.({'|'.join(_KINDS)}): (.*)$", re.MULTILINE)
+_ERROR_LINE: Final = re.compile(
+    rf"^penstock\.errors\.({'|'.join(_ERRORS_OF_TASKS)}): (.*)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DynamoDbErrors:
-    """The dead-letter table, and a bucket for what no row of it can hold."""
+    """The dead-letter table, and the bucket for records that are too large for a row."""
 
     table: str
     parked_bucket: str
@@ -82,26 +84,26 @@ def _connect(errors: DynamoDbErrors) -> ErrorTable:
 
 @dataclass(frozen=True, slots=True)
 class FailureFinder:
-    """Finds the reason why a record is given up; sent to the executors.
+    """Finds the reason why a record becomes a dead letter; runs on the executors.
 
-    The executors read these few records once more, as the Lambda functions do: Spark says only that
-    a record is not a value of its schema.
+    The executors read these few records again with the reader of the Lambda functions, because
+    Spark only says that a record is not a value of its schema.
     """
 
     reader: RecordReader
 
     @classmethod
     def of(cls, framing: Framing, schemas: KnownSchemas) -> FailureFinder:
-        """Return a finder of records with these versions."""
+        """Return a finder for records of these versions."""
         return cls(RecordReader(framing, schemas, STAGE))
 
     def find_failure(self, row: Any) -> FailedRecord:
-        """Return the failed record for a row of the Kafka source."""
+        """Return the failed record of a row of the Kafka source."""
         record = to_record(row)
         outcome = self.reader.read(record)
         if isinstance(outcome, FailedRecord):
             return outcome
-        # By its writer's schema alone, the record has no fault.
+        # The record is valid by its writer's schema: the row's status has the reason.
         return self.reader.give_up(record, _explain(Reason(row["status"])))
 
 
@@ -112,26 +114,28 @@ def _explain(reason: Reason) -> Failure:
     return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 
-def file_errors(rows: DataFrame, finder: FailureFinder, sink: ErrorSink) -> Counter[Reason]:
+def store_dead_letters(rows: DataFrame, finder: FailureFinder, sink: ErrorSink) -> Counter[Reason]:
     """Store each record as a dead letter; return the number of records by reason.
 
     Raises:
-        SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
-            is idempotent.
+        SinkAccessDeniedError, SinkUnavailableError: some records may be stored. Storing all of them
+            again changes nothing.
     """
-    return count_by_reason(select_records(rows, "status"), _File(finder.find_failure, sink))
+    return count_by_reason(
+        select_records(rows, "status"), _StoreDeadLetters(finder.find_failure, sink)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    """The task that makes failed records of the rows of a partition and stores them."""
+class _StoreDeadLetters:
+    """The task that makes failed records of the rows of a partition, and stores them."""
 
-    make: Callable[[Any], FailedRecord]
+    make_failed: Callable[[Any], FailedRecord]
     sink: ErrorSink
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         for chunk in in_chunks(rows):
-            failed = [self.make(row) for row in chunk]
+            failed = [self.make_failed(row) for row in chunk]
             self.sink.keep(failed)
             yield Counter(each.failure.reason for each in failed)
 
@@ -140,17 +144,19 @@ def _make_failed(row: Any, failure: Failure) -> FailedRecord:
     return FailedRecord.of(to_record(row), failure, SchemaKey.parse(row["_schema_id"]), STAGE)
 
 
-def file_rows(rows: DataFrame, failure: Failure, sink: ErrorSink) -> Counter[Reason]:
-    """Store rows that a sink cannot hold as dead letters, all with one failure.
+def store_rows_as_dead_letters(
+    rows: DataFrame, failure: Failure, sink: ErrorSink
+) -> Counter[Reason]:
+    """Store the records of rows that a sink cannot hold as dead letters, all with one failure.
 
-    They have the columns of `penstock.spark.rows`.
+    The rows have the columns of `penstock.spark.rows`.
 
     Raises:
-        SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
-            is idempotent.
+        SinkAccessDeniedError, SinkUnavailableError: some records may be stored. Storing all of them
+            again changes nothing.
     """
     chosen = rows.selectExpr(*RAW, "_schema_id")
-    return count_by_reason(chosen, _File(partial(_make_failed, failure=failure), sink))
+    return count_by_reason(chosen, _StoreDeadLetters(partial(_make_failed, failure=failure), sink))
 
 
 def count_by_reason(
@@ -178,21 +184,21 @@ def run_task(rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[_Result]]
     except Py4JJavaError as error:
         raise_sink_error(error)
         raise
-    # Spark reports queries only, and these rows ran as an RDD.
+    # Spark reports only queries, and these rows were read as an RDD.
     dataset: Any = rows._jdf
     FilterCounts.report(dataset.queryExecution())
     return results
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield rows in lists of four DynamoDB requests; rejected ones are stored before the next."""
+    """Yield lists of rows; the dead letters of a list are stored before the next list is read."""
     iterator = iter(rows)
     while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
         yield chunk
 
 
 def raise_sink_error(error: Exception) -> None:
-    """Raise the error that ended a task, if the text of Spark's error names one of ours."""
-    found = _LINE.search(str(error))
+    """Raise the error that ended a task, if the text of Spark's error names a Penstock error."""
+    found = _ERROR_LINE.search(str(error))
     if found is not None:
-        raise _KINDS[found[1]](found[2]) from error
+        raise _ERRORS_OF_TASKS[found[1]](found[2]) from error

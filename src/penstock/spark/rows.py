@@ -82,7 +82,7 @@ def check_event(rows: DataFrame) -> None:
 
 
 def event_type(rows: DataFrame) -> StructType:
-    """Return the type of the events."""
+    """Return the type of the column with the events."""
     type_ = rows.schema[EVENT].dataType
     return type_ if isinstance(type_, StructType) else StructType()
 

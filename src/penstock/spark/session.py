@@ -30,7 +30,7 @@ _SETTINGS: Final = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
 }
-# What stays in the memory of a driver that runs for months.
+# Limits of the data that a driver keeps in memory, as it may run for months.
 _BOUNDS: Final = {
     "spark.sql.codegen.cache.maxEntries": "500",
     "spark.sql.ui.retainedExecutions": "100",

@@ -1,4 +1,4 @@
-"""`penstock produce` is interrupted, loses its reader, or draws a bar on its terminal."""
+"""`penstock produce` ends by Ctrl+C or when its output is closed, and draws a progress bar."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from tests.stubs.topic import FakeTopic
 __all__ = ["registry", "run", "topic"]
 
 
-def test_ctrl_c_ends_it_after_the_records_under_way(
+def test_ctrl_c_ends_the_command_after_the_current_batch(
     run: Run, topic: FakeTopic, registry: MemoryRegistry
 ) -> None:
     registry.register("sensor", SCHEMA)
     handler = signal.getsignal(signal.SIGINT)
     send_all = topic.send_all
 
-    def press(*arguments: Any, **named: Any) -> Any:
+    def interrupt(*arguments: Any, **named: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         return send_all(*arguments, **named)
 
     topic.is_there = True
-    with patch.object(topic, "send_all", press):
+    with patch.object(topic, "send_all", interrupt):
         code, lines = run("--records", "5000", "--quiet")
 
     assert code == 130
@@ -48,11 +48,11 @@ def test_ctrl_c_ends_it_after_the_records_under_way(
 
 
 def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
-    def press(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
+    def interrupt(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
         signal.raise_signal(signal.SIGINT)
         return [], [], []
 
-    with piped_stdin() as stdin, patch("select.select", press):
+    with piped_stdin() as stdin, patch("select.select", interrupt):
         code, lines = run("-")
         os.close(stdin)
 
@@ -60,25 +60,25 @@ def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
     assert lines[0].startswith("sent 0, ")
 
 
-def test_a_second_ctrl_c_is_not_waited_for(run: Run, registry: MemoryRegistry) -> None:
+def test_a_second_ctrl_c_ends_the_command_at_once(run: Run, registry: MemoryRegistry) -> None:
     registry.register("sensor", SCHEMA)
 
-    def press(_: str) -> None:
+    def interrupt(_: str) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    with patch("penstock.cli._produce.say", press):
+    with patch("penstock.cli._produce.say", interrupt):
         assert run()[0] == 130
 
 
-def test_a_reader_that_ends_is_no_traceback(
+def test_a_closed_output_prints_no_traceback(
     topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]
 ) -> None:
     registry.register("sensor", SCHEMA)
-    reading, writing = os.pipe()
-    os.close(reading)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
 
-    with open(writing, "w") as stdout, patch.object(sys, "stdout", stdout):  # noqa: PTH123
+    with open(write_end, "w") as stdout, patch.object(sys, "stdout", stdout):  # noqa: PTH123
         code = main(["produce"], ENVIRON)
 
     assert code == 141
@@ -92,11 +92,11 @@ def test_a_terminal_has_a_progress_bar_while_no_lines_are_printed(
 
     with patch.object(sys, "stderr", Terminal()) as stderr:
         run("--records", "10", "--quiet")
-        drawn = stderr.getvalue()
+        quiet_output = stderr.getvalue()
     with patch.object(sys, "stderr", Terminal()) as stderr, patch.object(sys, "stdout", stderr):
         main(["produce"], ENVIRON)
-        mixed = stderr.getvalue()
+        mixed_output = stderr.getvalue()
 
-    assert "\r\x1b[K[####################] 100 % of 10 records, " in drawn
-    assert drawn.endswith("\r\x1b[K")
-    assert "\x1b" not in mixed
+    assert "\r\x1b[K[####################] 100 % of 10 records, " in quiet_output
+    assert quiet_output.endswith("\r\x1b[K")
+    assert "\x1b" not in mixed_output

@@ -1,4 +1,4 @@
-"""A key has one text form and one packed form, and each is read back."""
+"""A schema key has a text form and a packed form, and is parsed from both."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _KEYS = [
 
 
 @pytest.mark.parametrize(("key", "text", "packed"), _KEYS)
-def test_a_key_is_written_and_read(key: SchemaKey, text: str, packed: bytes) -> None:
+def test_a_key_is_parsed_from_each_of_its_forms(key: SchemaKey, text: str, packed: bytes) -> None:
     assert (str(key), key.pack()) == (text, packed)
     assert SchemaKey.parse(text) == SchemaKey.unpack(packed) == key
 
 
-def test_no_two_kinds_share_a_form() -> None:
+def test_keys_of_different_kinds_have_different_forms() -> None:
     assert len({text for _, text, _ in _KEYS}) == len({len(packed) for *_, packed in _KEYS}) == 4
 
 
@@ -31,6 +31,6 @@ def test_no_two_kinds_share_a_form() -> None:
     ["", "v7", "17", _UUID.upper(), f"{{{_UUID}}}", "glue:17", f"glue:{_UUID}", "other:17",
      "confluent:", "confluent:017", f"confluent:{2**32}", f"apicurio:{_UUID}", "apicurio:-1"],
 )  # fmt: skip
-def test_another_text_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_key_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^found '.*', expected the text of a schema's key$"):
         SchemaKey.parse(text)

@@ -1,9 +1,9 @@
-"""A call gets its time and no more."""
+"""`run_within` waits for a call, but no longer than the deadline."""
 
 from __future__ import annotations
 
 import threading
-from concurrent.futures import TimeoutError as OutOfTime
+from concurrent.futures import TimeoutError as CallTimeoutError
 
 import pytest
 
@@ -22,15 +22,17 @@ def test_a_call_that_ends_in_time_returns_true() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.1, 0, -1])
-def test_a_call_that_hangs_is_left_behind(seconds: float) -> None:
-    freed = threading.Event()
+def test_a_call_that_hangs_is_not_waited_for(seconds: float) -> None:
+    released = threading.Event()
 
-    assert not run_within(seconds, lambda: freed.wait(90) and None)  # it has not ended, then
+    assert not run_within(seconds, lambda: released.wait(90) and None)
 
-    freed.set()
+    released.set()
 
 
-@pytest.mark.parametrize("error", [ValueError("wrong"), OutOfTime("of the call itself")])
+@pytest.mark.parametrize(
+    "error", [ValueError("wrong"), CallTimeoutError("raised by the call itself")]
+)
 def test_the_error_of_the_call_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
         run_within(5, lambda: _fail(error))

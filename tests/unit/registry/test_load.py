@@ -118,7 +118,7 @@ def test_memory_needs_no_option() -> None:
         ("glue://plant?region=eu-central-1&allow=plant", "'plant' is not of the form REGISTRY/SCH"),
         ("glue://plant?region=eu-central-1&allow=a/b/c", "'a/b/c' is not of the form"),
         ("glue://plant?compatibility=LOOSE", "compatibility is 'LOOSE', expected one of NONE, DIS"),
-        ("memory://x", "memory:// takes no name, found 'x'"),
+        ("memory://x", "memory:// has no name, found 'x'"),
         ("memory://?region=a", "memory:// has no option 'region', expected compatibility"),
         ("confluent+http://me:agreed@h", r"//h holds a password, .*, as secret=ARN or secret=PATH"),
         ("confluent+http://", r"confluent\+http:// has no valid host, expected HOST or HOST:PORT"),

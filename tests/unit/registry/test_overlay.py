@@ -161,7 +161,7 @@ def test_a_backup_takes_no_version(
 
     assert backup.versions("readings") == (version,)
     assert backup.latest("other") is None
-    with pytest.raises(RegistryError, match=r"b.jsonl is a backup, which takes no version of read"):
+    with pytest.raises(RegistryError, match=r"b.jsonl is a backup and accepts no version of read"):
         backup.register("readings", reading())
 
 

@@ -71,7 +71,7 @@ def test_disabled_takes_the_first_version_and_no_other() -> None:
     assert check_mode(_PLAIN, [], Compatibility.DISABLED) == ()
     (found,) = check_mode(_PLAIN, [_PLAIN], Compatibility.DISABLED)
     assert str(found) == (
-        "the schema: compatibility is DISABLED, so the schema takes no new version"
+        "the schema: compatibility is DISABLED, so the schema accepts no new version"
     )
     assert found.kind == "VERSIONS_DISABLED"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from penstock.schemas import merge_schemas
-from penstock.spark.decoding.plans import Place, write_plan
+from penstock.spark.decoding.plans import MergedType, write_plan
 from tests.spark.records import make_record
 
 
 def _plans(*schemas):
-    root = Place.of(merge_schemas(list(schemas)))
+    root = MergedType.of(merge_schemas(list(schemas)))
     return [write_plan(schema, root) for schema in schemas]
 
 

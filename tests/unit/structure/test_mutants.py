@@ -1,4 +1,4 @@
-"""Each mutant can be planted in the code as it is now, and its test exists."""
+"""Each mutant can be planted in the current code, and its test exists."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_mutant_can_be_planted() -> None:
     assert {name: problem for name, problem in problems.items() if problem} == {}
 
 
-def test_there_are_enough_of_each_kind() -> None:
+def test_each_kind_has_enough_mutants() -> None:
     counts = Counter(each.group for each in _MUTANTS)
 
     assert sum(counts[kind] for kind in _KINDS) >= 60

@@ -39,7 +39,6 @@ class _TableCommand:
     run: Callable[[argparse.Namespace, TableSettings], int]
 
     def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-        """Add the arguments."""
         self.add_own(parser)
         parser.add_argument(
             "schemas",

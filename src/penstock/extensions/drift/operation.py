@@ -1,4 +1,4 @@
-"""Drift: where tables differ from the schema versions whose records reach them."""
+"""Drift: the differences between tables and the schema versions of their records."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from penstock.extensions.drift.inspection import Inspection, SyncedTable, TableTarget
 
 _NAMES: Final = ("lake_table", "parquet_table", "dynamodb_table")
-_CONFLICT: Final = "records of this version are dead letters: register one that agrees"
+_CONFLICT: Final = (
+    "records of this version are dead letters: register a version that agrees with the others"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSettings(Settings):
-    """The tables that records of schemas reach, by the names that a job has for its sinks."""
+    """The tables to compare, by the settings that name the sinks of a job."""
 
     lake_table: str = setting(
         "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""
@@ -47,7 +49,7 @@ class TableSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Yield a problem if there is no table, or the route and the names do not agree."""
+        """Yield a problem if no table is named, or if a name does not suit the route."""
         if not any(getattr(self, name) for name in _NAMES):
             yield "found no table, expected --lake-table, --parquet-table or --dynamodb-table"
         for name in _NAMES:
@@ -59,11 +61,11 @@ class TableSettings(Settings):
             elif value and name != "dynamodb_table" and value.count(".") != 1:
                 yield f"{flag} is {value!r}, expected DATABASE.TABLE"
 
-    def by_table(self, schemas: Sequence[str]) -> list[tuple[Sequence[str], TableSettings]]:
-        """Return the names of the schemas that reach each set of tables.
+    def split_by_route(self, schemas: Sequence[str]) -> list[tuple[Sequence[str], TableSettings]]:
+        """Return pairs of schema names and the tables that hold the records of these schemas.
 
         Raises:
-            SettingsError: schemas are named twice, or nowhere.
+            SettingsError: both `schemas` and the route name schemas, or none of them does.
         """
         if not self.route:
             if not schemas:
@@ -85,7 +87,7 @@ class TableSettings(Settings):
 
 
 def _parse_tables(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the names of schemas by table; ValueError for anything but {"DB.TABLE": ["NAME"]}."""
+    """Return the names of schemas by table, from JSON such as {"DATABASE.TABLE": ["NAME"]}."""
     found = json.loads(text)
     if not isinstance(found, dict) or not all(map(_is_entry, found.items())):
         raise ValueError(text)
@@ -100,7 +102,7 @@ def _is_entry(entry: tuple[str, object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SyncSettings(Settings):
-    """The tables whose columns the scheduled function grows, and where their schemas are."""
+    """The tables to which the scheduled function adds columns, and the registries to read."""
 
     registry: str = setting(
         "PENSTOCK_REGISTRY",
@@ -115,7 +117,7 @@ class SyncSettings(Settings):
     )
 
 
-def find_drift(  # noqa: PLR0913 - what is compared, and its limits
+def find_drift(  # noqa: PLR0913 - tables, schemas and limits
     url: str,
     schemas: Sequence[str],
     settings: TableSettings,
@@ -127,15 +129,15 @@ def find_drift(  # noqa: PLR0913 - what is compared, and its limits
     """Compare tables with all versions of the schemas that reach them.
 
     Args:
-        url: the registry, or several separated by spaces.
-        schemas: the names of schemas whose records are in one table; none if the settings route.
+        url: the URLs of the registries, separated by spaces.
+        schemas: the names of the schemas whose records the tables hold; empty with a route.
         settings: the tables.
-        files: the most Parquet files whose footers are read.
-        rows: the most rows that are read of a DynamoDB table.
-        report: called with the number of schemas, tables and footers that were read.
+        files: the largest number of Parquet files whose footers are read.
+        rows: the largest number of rows that are read from a DynamoDB table.
+        report: called with the numbers of schemas, tables and footers that were read.
 
     Raises:
-        SettingsError: the URL names no registry, or no schemas or tables are named.
+        SettingsError: the URL is not that of a registry, or schemas or tables are not named.
         OperationError: a schema has no usable version, a table cannot be read, or a package of the
             extra `lake` is missing.
         RegistryError, SinkError: AWS or the registry denies a call, or does not answer.
@@ -156,10 +158,11 @@ def sync_lake(
     apply: bool,
     report: ReportProgress = ignore_progress,
 ) -> tuple[SyncedTable, ...]:
-    """Plan what makes tables of the catalog fit all versions, and do it if `apply` is true.
+    """Return the changes that make tables of the Glue catalog fit all versions of their schemas.
 
-    Versions that contradict each other are differences that are left, of the name `registry`.
-    `report` is called with the number of schemas that were read, and of tables that are done.
+    If `apply` is true, the tables are changed. Versions that contradict each other are returned as
+    differences of a table named `registry`. `report` is called with the number of schemas that were
+    read, and with the number of tables that are done.
 
     Raises:
         SettingsError, OperationError, RegistryError, SinkError: see `find_drift`.
@@ -196,7 +199,7 @@ def _read_targets(
 
     registries = [load_registry(each) for each in url.split() or [""]]
     targets, conflicts = [], []
-    wanted = settings.by_table(schemas)
+    wanted = settings.split_by_route(schemas)
     done, total = 0, sum(len(names) for names, _ in wanted)
     report("schemas", 0, total)
     for names, tables in wanted:
@@ -207,18 +210,18 @@ def _read_targets(
             report("schemas", done := done + 1, total)
         if missing := set(names) - {version.name for version in versions}:
             raise OperationError(
-                f"schema {sorted(missing)[0]} has no usable version, expected one at least"
+                f"schema {sorted(missing)[0]} has no usable version, expected at least one"
             )
-        event, found = _merge(versions)
-        conflicts += found
+        event, contradictions = _merge_versions(versions)
+        conflicts += contradictions
         lake = tuple(name for name in (tables.lake_table, tables.parquet_table) if name)
         rows = (tables.dynamodb_table,) if tables.dynamodb_table else ()
         targets.append(TableTarget(event, lake, rows))
     return targets, conflicts
 
 
-def _merge(versions: Sequence[SchemaVersion]) -> tuple[Struct, list[Difference]]:
-    """Return the events of all versions, and those that contradict versions before them."""
+def _merge_versions(versions: Sequence[SchemaVersion]) -> tuple[Struct, list[Difference]]:
+    """Return the fields of all versions, and a difference for each contradicting version."""
     try:
         return read_event(merge_schemas([each.schema for each in versions])), []
     except SchemaConflictError:

@@ -31,7 +31,7 @@ _FORMAT: Final = {
         "Parameters": {"serialization.format": "1"},
     },
 }
-# What GetTable returns and UpdateTable takes.
+# The fields that GetTable returns and UpdateTable accepts.
 _INPUT: Final = frozenset(
     {
         *("Description", "LastAccessTime", "LastAnalyzedTime", "Name", "Owner", "Parameters"),

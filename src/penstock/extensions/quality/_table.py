@@ -31,7 +31,7 @@ class Column:
 
     @property
     def is_own(self) -> bool:
-        """Return whether it is Penstock's own and not a field of the event."""
+        """Return whether Penstock adds this column, so that it is not a field of the event."""
         return self.path[0].startswith("_")
 
 

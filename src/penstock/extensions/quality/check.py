@@ -85,7 +85,7 @@ class TableCheck:
         self._report_progress: ReportProgress = ignore_progress
 
     def run(self, now: datetime | None = None, report: ReportProgress = ignore_progress) -> Report:
-        """Return what the check found; `report` is called with what it waits for.
+        """Run the check and return its report; `report` is called with the query that it waits for.
 
         Raises:
             OperationError: there is no such table, it is not one of Penstock's, or a query fails.
@@ -213,7 +213,7 @@ class TableCheck:
         if not spans:
             return partitions, ()
         settings = self._settings
-        # One that no job has written yet has no records.
+        # A table that no job has written yet has no records.
         beside = filter(self._athena.has_table, settings.beside)
         missing = read_gaps(self._ask(write_gaps(window, beside, spans)).rows)
         dead: dict[Place, set[int]] | None = None

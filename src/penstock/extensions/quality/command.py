@@ -35,7 +35,6 @@ _COLUMNS = "{:<18} {:<12} {:>10} {:>10}  {}"
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the arguments."""
     parser.add_argument(
         "table",
         metavar="TABLE",

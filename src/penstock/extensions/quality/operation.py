@@ -31,7 +31,7 @@ class StoredReport:
 
 @dataclass(frozen=True, slots=True)
 class _Kafka:
-    """Topics as the settings reach them."""
+    """The topics of the brokers that the settings name."""
 
     settings: KafkaSettings
 
@@ -39,9 +39,9 @@ class _Kafka:
         return read_ends(self.settings, topics)
 
     def look_up(
-        self, runs: Mapping[tuple[str, int], Sequence[range]]
+        self, ranges: Mapping[tuple[str, int], Sequence[range]]
     ) -> Mapping[tuple[str, int], FoundOffsets]:
-        return look_up_offsets(self.settings, runs)
+        return look_up_offsets(self.settings, ranges)
 
 
 def check_quality(

@@ -45,7 +45,7 @@ _MIB: Final = 2**20
 
 
 def write_page(report: Report) -> str:
-    """Return the page of a report."""
+    """Return the HTML page that shows a report."""
     since = f"since {report.since:%Y-%m-%d}" if report.since else "the whole table"
     count = len(report.failed)
     verdict = (

@@ -14,7 +14,7 @@ _SNAKE: Final = re.compile(r"_([a-z])")
 
 
 class RuleState(StrEnum):
-    """The verdict of a rule."""
+    """Whether a rule holds."""
 
     HOLDS = "holds"
     FAILED = "failed"
@@ -151,7 +151,7 @@ class Report:
         return tuple(each for each in self.rules if each.state is RuleState.FAILED)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON."""
+        """Return the report as an object for JSON, with keys in camel case."""
         written: dict[str, Any] = _camel(asdict(self))
         written["checkedAt"] = self.checked_at.isoformat(timespec="seconds")
         written["since"] = self.since and self.since.isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""The offsets and records of topics that a check reads."""
+"""The interface by which a check reads Kafka: end offsets, and records at given offsets."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from penstock.kafka import FoundOffsets
 
 
 class TopicReader(Protocol):
-    """Topics that can be read; a place is a topic and a partition."""
+    """Reads topics; the keys of all mappings are a topic and the number of a partition."""
 
     def read_ends(self, topics: Iterable[str]) -> Mapping[tuple[str, int], int]:
-        """Return the end offset of each partition."""
+        """Return the end offset of each partition of the topics."""
 
     def look_up(
-        self, runs: Mapping[tuple[str, int], Sequence[range]]
+        self, ranges: Mapping[tuple[str, int], Sequence[range]]
     ) -> Mapping[tuple[str, int], FoundOffsets]:
-        """Return the records of Kafka at runs of offsets."""
+        """Return the tombstones and records of each partition at ranges of offsets."""

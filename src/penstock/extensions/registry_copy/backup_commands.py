@@ -45,7 +45,6 @@ class _BackupCommand:
     run: Callable[[argparse.Namespace], int]
 
     def add_to(self, parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-        """Add the arguments."""
         self.add_own(parser)
         parser.set_defaults(run=self.run)
 

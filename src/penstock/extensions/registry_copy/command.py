@@ -34,7 +34,6 @@ _PLANS = _NOTES | {"register": "would be registered"}
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the command and its arguments."""
     commands = parser.add_subparsers(required=True, metavar="copy")
     copy = commands.add_parser("copy", help=HELP, description=_COPY)
     copy.add_argument("source", metavar="FROM", help=f"the registry to copy, {_URL}")

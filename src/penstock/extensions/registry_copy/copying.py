@@ -142,7 +142,7 @@ def copy_registry(
             cannot be written, or must be kept.
         SettingsError: a URL names no registry of Glue, Confluent or Apicurio, or there is no such
             mode.
-        RegistryError: a registry denies a call, does not answer, or takes no further version.
+        RegistryError: a registry denies a call, does not answer, or accepts no more versions.
     """
     source, target = load_admin(settings.source), load_admin(settings.target)
     _check_pair(source, target)

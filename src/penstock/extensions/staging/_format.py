@@ -7,7 +7,7 @@ from typing import Any, Final
 
 Schema = dict[str, Any]
 
-# Names that the file may have in place of ours: those of an older program.
+# Names of an older program, which the file may use, and our names.
 ALIASES: Final[Mapping[str, str]] = {
     "schema_registry_url": "registry",
     "kafka_bootstrap_servers": "kafka",
@@ -55,7 +55,7 @@ def _object(description: str, properties: Mapping[str, Schema], *required: str) 
 
 
 def _one_of(*names: str) -> Schema:
-    """Return the rule that one of the names is there."""
+    """Return the rule that at least one of the names is present."""
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
@@ -104,7 +104,7 @@ _STARTING: Final = {
     ],
 }
 _KAFKA: Final = _object(
-    "an object with bootstrap_servers and the login, as the settings of Kafka",
+    "an object with bootstrap_servers and the settings of the login",
     {
         "bootstrap_servers": _SERVERS,
         "security": _choice("iam, scram, tls or plaintext", "iam", "scram", "tls", "plaintext"),
@@ -121,19 +121,21 @@ _DEPENDENCY: Final = _object(
     {
         "table": _text("the name of another table of this file", "^.+$"),
         "key": {
-            "description": "an object: each field of that table's key, and the driver's column"
-            " with its value",
+            "description": "an object: each field of that table's key, and the column of the"
+            " driver that has its value",
             "type": "object",
             "minProperties": 1,
             "additionalProperties": _FIELD,
         },
-        "name": _text("the attribute of the final row for the row [its table's name]", "^.+$"),
+        "name": _text(
+            "the attribute of the final row that holds this row [the name of its table]", "^.+$"
+        ),
     },
     "table",
     "key",
 )
 _DELETED_WHEN: Final = _object(
-    "an object with a column, and its values that delete the row",
+    "an object with a column, and the values of it that delete a row",
     {
         "column": _text("the name of a column", "^.+$"),
         "values": _list_of("values as text", _text("a value", "^.+$")),
@@ -152,7 +154,7 @@ _TABLE: Final = _object(
         "columns": _list_of("the fields that become columns [all]", _FIELD),
         "column_names": _list_of("the fields that become columns, in lower case", _FIELD),
         "rename": {
-            "description": "an object: fields, and the names of their columns",
+            "description": "an object: for each renamed field the name of its column",
             "type": "object",
             "additionalProperties": _text("the name of a column", "^.+$"),
         },
@@ -178,7 +180,7 @@ _TABLE: Final = _object(
 ) | {
     "allOf": [
         _one_of("name", "target_table_name"),
-        *(_not_both(ours, theirs) for theirs, ours in TABLE_ALIASES.items()),
+        *(_not_both(name, alias) for alias, name in TABLE_ALIASES.items()),
         _one_of("topics", "topic_name", "topic_pattern"),
     ]
 }
@@ -196,13 +198,13 @@ FILE: Final[Schema] = {
             "consumer_group_id": _text("the prefix of consumer groups", "^.+$"),
             "starting": _STARTING,
             "startingOffsets": _STARTING,
-            "max_offsets_per_trigger": _count("the most records of a batch, a number from 1"),
+            "max_offsets_per_trigger": _count("the largest number of records of a batch, from 1"),
             "max_offsets_per_partition": _count(
-                "the most records of a batch for each partition there is, a number from 1"
+                "the largest number of records of a batch for each partition, from 1"
             ),
             "tables": _list_of("a list of tables", _TABLE),
         },
         "tables",
     ),
-    "allOf": [_not_both(ours, theirs) for theirs, ours in ALIASES.items()],
+    "allOf": [_not_both(name, alias) for alias, name in ALIASES.items()],
 }

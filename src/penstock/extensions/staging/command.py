@@ -11,13 +11,12 @@ from penstock.extensions.staging.operation import PlannedTable, check_staging
 
 HELP = "Check the configuration of a staging job."
 _CHECK = (
-    "Check the configuration of a staging job and print what it would make: tables with their "
-    "topics, keys, columns and dependencies. Nothing is made."
+    "Check the configuration of a staging job and print its tables with their topics, keys, "
+    "columns and dependencies. No table is created."
 )
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the command and its arguments."""
     commands = parser.add_subparsers(required=True, metavar="check")
     check = commands.add_parser("check", help=_CHECK, description=_CHECK)
     check.add_argument("file", metavar="FILE", help="the path or s3:// URL of the configuration")

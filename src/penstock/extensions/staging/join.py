@@ -184,7 +184,7 @@ class Joiner:
             waiters = self.waiting.put(
                 [_make_waiter(table, each) for each in results if each.lacks]
             )
-            # Not before the items are written: the other side looks for them in this order.
+            # Only after the items are written, because the other side looks for both in this order.
             staged = self._find_rows({each.lacks for each in results if each.lacks})
             keys = [each.key for each in results if each.lacks in staged]
             overtaken += [each for each in waiters if each.key in keys]

@@ -106,7 +106,7 @@ class StagingPlan:
         return next(named, next(matching, None))
 
     def drivers(self) -> tuple[StagedTable, ...]:
-        """Return the driver tables."""
+        """Return the tables whose rows start joins."""
         return tuple(each for each in self.tables if each.role is Role.DRIVER)
 
     def find_driver(self, name: str) -> StagedTable | None:
@@ -185,7 +185,7 @@ def _column_problems(table: StagedTable, where: str) -> Iterator[str]:
         return
     if reserved := sorted(columns & _OF_EACH_ROW):
         yield (
-            f"{where}.columns: found {reserved[0]!r}, which each row has for itself, expected"
+            f"{where}.columns: found {reserved[0]!r}, which Penstock adds to each row, expected"
             " another name in rename"
         )
     unknown = [name for name, _ in table.columns.renames if table.columns.name(name) is None]
@@ -231,7 +231,7 @@ def _dependency_problems(
         if each.name in known:
             yield f"{place}.name: found {each.name!r}, which is a column of the driver too"
         if each.name in _OF_EACH_ROW:
-            yield f"{place}.name: found {each.name!r}, which each row has for itself"
+            yield f"{place}.name: found {each.name!r}, which Penstock adds to each row"
         table = next((other for other in tables if other.name == each.table), None)
         if table is None:
             if complete:

@@ -1,7 +1,7 @@
-"""Join rows again whose dependencies were missing, when their retries are due; park the rest.
+"""Retry joins of rows whose dependencies were missing, and park records that failed too often.
 
-Several runs at the same time do no harm: a failure is counted, and a record parked, only by the run
-that changes the dead letter as it was read.
+Several runs may be active at the same time. Only one of them counts a failure or parks a record:
+the one whose conditional write of the dead letter succeeds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from penstock.extensions.staging.join import Joiner, JoinResult, Key, read_name
 from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 
-_MOST_PARKED: Final = 1_000  # records of one notice; their dead letters are marked after it
+_MOST_PARKED: Final = 1_000  # records in one notice, before their dead letters are marked
 
 
 @dataclass(slots=True)
 class RetryCounts:
-    """The counts of a run; `is_complete` is false if its time was over first."""
+    """The counts of a run; `is_complete` is false if the run had no time for all due rows."""
 
     joined: int = 0
     waiting: int = 0
@@ -32,20 +32,20 @@ class RetryCounts:
 
 
 class Retries:
-    """Runs of the retries of one plan; for one thread. `name` is unique to the run."""
+    """Retries the joins of a plan, in one thread; `name` must be unique to the run."""
 
     def __init__(self, joiner: Joiner, parked: ParkedRecords, name: str) -> None:
         self._joiner = joiner
         self._errors = joiner.errors
         self._parked = parked
         self._name = name
-        self._spent: list[tuple[DeadLetter, str]] = []
+        self._to_announce: list[tuple[DeadLetter, str]] = []
 
     def run(self, now_s: int, has_time: Callable[[], bool]) -> RetryCounts:
-        """Retry what is due while there is time; what was done stays done if the run ends early.
+        """Retry the due rows while there is time. A run that ends early loses no finished work.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: run again; what is done is not repeated.
+            SinkAccessDeniedError, SinkUnavailableError: run again; finished rows are not repeated.
         """
         selection = Selection(due_s=now_s)
         counts = RetryCounts()
@@ -53,21 +53,21 @@ class Retries:
         while has_time():
             ids = list(islice(due, ROWS_AT_ONCE))
             self._retry(list(self._errors.read(ids, selection.matches)), counts)
-            if len(self._spent) >= _MOST_PARKED or len(ids) < ROWS_AT_ONCE:
-                self._announce(counts)
+            if len(self._to_announce) >= _MOST_PARKED or len(ids) < ROWS_AT_ONCE:
+                self._write_notice(counts)
             if len(ids) < ROWS_AT_ONCE:
                 counts.is_complete = True
                 return counts
-        self._announce(counts)
+        self._write_notice(counts)
         return counts
 
     def _retry(self, rows: Sequence[DeadLetter], counts: RetryCounts) -> None:
-        # An earlier run ended before it parked these.
+        # Rows that an earlier run did not park, because it ended before.
         spent = [row for row in rows if row.is_spent and self._errors.claim(row)]
-        for row, result in self._decide([row for row in rows if not row.is_spent]):
+        for row, result in self._join_rows([row for row in rows if not row.is_spent]):
             if result.failure is None or not result.is_of(row.id):
                 counts.joined += self._errors.mark_done(row.id, self._name)
-                self._forget(row)
+                self._delete_waiting(row)
             elif self._errors.count_retry(row, result.failure, result.missing):
                 failed = replace(
                     row,
@@ -76,34 +76,36 @@ class Retries:
                     detail=result.failure.detail,
                     waiting_for=result.missing,
                 )
-                is_over = failed.is_spent or not _may_be_joined(result)
-                counts.waiting += not is_over
-                spent += [failed] if is_over else []
-        for row in spent:  # before it is parked, so that no arrival releases it any more
-            self._forget(row)
-        self._spent += [(replace(row, value=None), self._parked.put(row)) for row in spent]
+                is_last = failed.is_spent or not _may_be_joined(result)
+                counts.waiting += not is_last
+                spent += [failed] if is_last else []
+        for row in spent:  # before it is parked, so that no new record can release it
+            self._delete_waiting(row)
+        self._to_announce += [(replace(row, value=None), self._parked.put(row)) for row in spent]
 
-    def _decide(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, JoinResult]]:
-        """Yield each row with the result on its driver's row."""
+    def _join_rows(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, JoinResult]]:
+        """Yield each row with the result of joining its driver's row."""
         by_table: dict[str, list[tuple[DeadLetter, Key]]] = {}
         for row in rows:
             try:
                 table, key = read_name(self._joiner.plan, row.driver)
-            except UnroutableError as error:  # an older plan had it
-                yield row, _refuse(row, error)
+            except UnroutableError as error:  # only an older plan has the table
+                yield row, _make_failed_result(row, error)
                 continue
             by_table.setdefault(table.name, []).append((row, key))
         for name, own in by_table.items():
             results = self._joiner.resolve(self._joiner.plan.table(name), [key for _, key in own])
             for row, key in own:
-                is_gone = not results[key].source  # a key of another plan may have the same form
-                yield row, _refuse(row, _gone(row)) if is_gone else results[key]
+                result = results[key]
+                if not result.source:  # a key of an older plan may look the same
+                    result = _make_failed_result(row, _make_missing_error(row))
+                yield row, result
 
-    def _announce(self, counts: RetryCounts) -> None:
-        """Write one notice of the parked records, and mark their dead letters."""
-        settled = self._errors.find_settled([row.id for row, _ in self._spent])
-        spent = [(row, place) for row, place in self._spent if row.id not in settled]
-        self._spent = []
+    def _write_notice(self, counts: RetryCounts) -> None:
+        """Publish one notice of the parked records, and mark their dead letters as parked."""
+        settled = self._errors.find_settled([row.id for row, _ in self._to_announce])
+        spent = [(row, place) for row, place in self._to_announce if row.id not in settled]
+        self._to_announce = []
         if not spent:
             return
         places = [place for _, place in spent]
@@ -113,24 +115,24 @@ class Retries:
         for row, place in spent:
             counts.parked += self._errors.mark_parked(row.id, place, self._name)
 
-    def _forget(self, row: DeadLetter) -> None:
-        """Delete the item that says that a record waits."""
+    def _delete_waiting(self, row: DeadLetter) -> None:
+        """Delete the item of the waiting table that a row has."""
         for waiting_for in row.waiting_for[:1]:
             self._joiner.waiting.forget(waiting_for, row.driver, row.id)
 
 
-def _gone(row: DeadLetter) -> UnroutableError:
+def _make_missing_error(row: DeadLetter) -> UnroutableError:
     return UnroutableError(f"found no row {row.driver}, expected the row that waits")
 
 
-def _refuse(row: DeadLetter, error: UnroutableError) -> JoinResult:
-    """Return the result on a dead letter whose driver's row cannot be read."""
+def _make_failed_result(row: DeadLetter, error: UnroutableError) -> JoinResult:
+    """Return the result for a dead letter whose driver's row cannot be read."""
     failure = Failure.of(error)
     _, record_id = read_letter_id(row.id)
     return JoinResult((), row.driver, "", record_id, failure, missing=row.waiting_for)
 
 
 def _may_be_joined(result: JoinResult) -> bool:
-    """Return whether a later retry may join a row: its dependencies may come, or its plan again."""
+    """Return whether a later retry may succeed: the dependencies or the old plan may come back."""
     is_unmet = result.failure is None or result.failure.reason is Reason.UNMET_DEPENDENCY
     return is_unmet or not result.source

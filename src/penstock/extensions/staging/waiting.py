@@ -55,7 +55,7 @@ class Waiter:
 
 
 class WaitingTable:
-    """The waiting table; for one thread."""
+    """The DynamoDB table of rows that wait for other rows; only one thread may use it."""
 
     def __init__(
         self,

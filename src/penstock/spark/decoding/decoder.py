@@ -20,7 +20,7 @@ from penstock.spark.columns import to_spark
 from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.frames import STAYS_HERE, FrameStatus, RowStatus
 from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
-from penstock.spark.decoding.plans import Place, write_plan
+from penstock.spark.decoding.plans import MergedType, write_plan
 from penstock.spark.rows import PLACE, keep_raw, mark_event
 from penstock.tables import read_event
 
@@ -51,7 +51,7 @@ class Decoder:
         self.versions = tuple(versions)
         merged = merge_schemas([each.schema for each in versions])
         chosen = None if columns is None else EventColumns(columns, merged)
-        self.schema, root = merged, Place.of(merged)
+        self.schema, root = merged, MergedType.of(merged)
         self.width = root.width
         jvm: Any = spark.sparkContext._jvm
         # The catalog keeps a function as long as somebody holds it.
@@ -82,7 +82,7 @@ class Decoder:
         return decoded.select(self._event, *map(F.expr, own), *more)
 
 
-def _define(versions: Sequence[SchemaVersion], merged: Schema, root: Place) -> str:
+def _define(versions: Sequence[SchemaVersion], merged: Schema, root: MergedType) -> str:
     """Return the definition of the function for these versions, as JSON."""
     plans = [
         {

@@ -1,4 +1,4 @@
-"""The jar with the decoder: it travels in this package, and a session loads it when it needs it."""
+"""The jar of the decoder: a file of this package, which Spark loads before it decodes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _LOADER: Final = "org.apache.spark.util.MutableURLClassLoader"
 
 
 def load_jar(spark: SparkSession) -> None:
-    """Let a session decode: the driver and its executors load the jar, unless they have it.
+    """Load the jar into the driver and the executors of a session, unless it is loaded.
 
     Raises:
-        SettingsError: this installation has no jar, or the session takes none while it runs.
+        SettingsError: the installation has no jar, or the session cannot load one after its start.
     """
     if spark.conf.get(CATALOG, None) == CATALOG_CLASS:
         return
     jvm: Any = spark.sparkContext._jvm
-    if not isinstance(getattr(jvm, CATALOG_CLASS), JavaClass):  # else a package, to py4j
+    if not isinstance(
+        getattr(jvm, CATALOG_CLASS), JavaClass
+    ):  # py4j takes an unknown class for a package
         path = find_jar()
-        # Not SQL's ADD JAR, which shows the jar to the thread that asks alone.
+        # SQL's ADD JAR is not used: it adds the jar only to the thread that runs it.
         _find_loader(jvm, path).addURL(jvm.java.io.File(path).toURI().toURL())
         context: Any = spark.sparkContext._jsc
         context.addJar(path)
@@ -43,7 +45,7 @@ def find_jar() -> str:
     """Return the path of the jar, which is copied to a temporary folder if it is inside a zip.
 
     Raises:
-        SettingsError: this installation has none.
+        SettingsError: the installation has no jar.
     """
     found = files(__package__) / JAR
     if isinstance(found, Path) and found.is_file():
@@ -53,8 +55,8 @@ def find_jar() -> str:
     except OSError as error:
         raise SettingsError(
             [
-                f"found no {JAR} in {__package__}, expected the one of a wheel, of"
-                " penstock-pyfiles.zip or of `make install`"
+                f"found no {JAR} in {__package__}, expected the one that a wheel,"
+                " penstock-pyfiles.zip and `make install` put there"
             ]
         ) from error
     name = f"penstock-decoder-{sha256(content).hexdigest()[:16]}.jar"
@@ -64,11 +66,11 @@ def find_jar() -> str:
 
 
 def _find_loader(jvm: Any, path: str) -> Any:
-    """Return the class loader of the driver's jars, which all of its threads ask."""
+    """Return the class loader that all threads of the driver use."""
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     while loader is not None and loader.getClass().getName() != _LOADER:
         loader = loader.getParent()
     if loader is None:
-        found = "a session that takes no jar while it runs"
+        found = "a session that cannot load a jar after its start"
         raise SettingsError([f"found {found}, expected one that started with --jars {path}"])
     return loader

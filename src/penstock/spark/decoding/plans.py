@@ -1,7 +1,7 @@
-"""Plans for the decoder in Java: how the values of a writer's schema become those of the columns.
+"""Plans for the decoder in Java: how values of a writer's schema become values of columns.
 
-A plan is a list in JSON, with its kind first: jars/decoder/src/penstock/spark/ValueReaders.java has
-all of them. The rules of the merge stay in Python: Java knows no schema.
+A plan is a JSON list whose first item is its kind. ValueReaders.java in jars/decoder has a list of
+all kinds. Schemas are merged in Python only: the Java decoder knows plans and no schemas.
 """
 
 from __future__ import annotations
@@ -19,72 +19,74 @@ _NAMED: Final = ("record", "enum", "fixed")
 _NUMBERS: Final = ("int", "long", "float", "double")
 _MILLIS: Final = ("timestamp-millis", "local-timestamp-millis")
 _ITEM_KEYS: Final = {"array": "items", "map": "values"}
-_LEFT_OUT: Final = -1
+_NO_COLUMN: Final = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """One place of the merged schema; `kind` determines which attributes below are set."""
+class MergedType:
+    """A type in the merged schema; `kind` determines which of the other attributes are set."""
 
     kind: str
-    fields: dict[str, Place] = field(default_factory=dict)
-    branches: tuple[Place, ...] = ()
-    members: dict[str, Place] = field(default_factory=dict)  # by column, of several branches
-    item: Place | None = None
+    fields: dict[str, MergedType] = field(default_factory=dict)
+    branches: tuple[MergedType, ...] = ()
+    members: dict[str, MergedType] = field(
+        default_factory=dict
+    )  # by column, for several branches besides null
+    item: MergedType | None = None
     logical: str = ""
 
     @classmethod
-    def of(cls, merged: Schema) -> Place:
-        """Return the place of a whole merged schema."""
-        return _place(write_out(merged))
+    def of(cls, merged: Schema) -> MergedType:
+        """Return the type of a whole merged schema."""
+        return _read_type(expand_references(merged))
 
     @property
-    def values(self) -> tuple[Place, ...]:
-        """Return the places of all possible values except null."""
+    def values(self) -> tuple[MergedType, ...]:
+        """Return the types of all possible values except null."""
         return tuple(each for each in self.branches or (self,) if each.kind != "null")
 
     @property
     def width(self) -> int:
-        """Return the number of values in it, which the generated code grows with."""
+        """Return the number of values in the type; the code that Spark generates grows with it."""
         inside = (*self.fields.values(), *(self.values if self.branches else ()))
         return sum(each.width for each in inside) or 1
 
     @property
     def is_empty(self) -> bool:
-        """Return whether it holds only null and empty records, which no table accepts."""
+        """Return whether it holds only nulls and empty records, for which no column can be made."""
         return all(
             each.kind == "record" and all(inside.is_empty for inside in each.fields.values())
             for each in self.values
         )
 
 
-def _place(schema: Any) -> Place:
+def _read_type(schema: Any) -> MergedType:
     if isinstance(schema, list):
-        return _place_union(schema)
+        return _read_union(schema)
     if isinstance(schema, str):
-        return Place(schema)
+        return MergedType(schema)
     kind = schema["type"]
     if kind in _ITEM_KEYS:
-        return Place(kind, item=_place(schema[_ITEM_KEYS[kind]]))
-    return Place(
+        return MergedType(kind, item=_read_type(schema[_ITEM_KEYS[kind]]))
+    return MergedType(
         kind,
-        {each["name"]: _place(each["type"]) for each in schema.get("fields", ())},
+        {each["name"]: _read_type(each["type"]) for each in schema.get("fields", ())},
         logical=str(schema.get("logicalType", "")),
     )
 
 
-def _place_union(schemas: list[Any]) -> Place:
+def _read_union(schemas: list[Any]) -> MergedType:
     values = {at: each for at, each in enumerate(schemas) if each != "null"}
-    branches = tuple(map(_place, schemas))
+    branches = tuple(map(_read_type, schemas))
     if len(values) < 2:
-        return Place("union", branches=branches)
+        return MergedType("union", branches=branches)
     places = [branches[at] for at in values]
     members = {name: places[at] for name, at in list_members(list(values.values())).items()}
-    return Place("union", branches=branches, members=members)
+    return MergedType("union", branches=branches, members=members)
 
 
-def write_out(schema: Schema) -> Schema:
-    """Return a checked schema without references: each place has its type's whole definition."""
+def expand_references(schema: Schema) -> Schema:
+    """Return a checked schema in which each reference to a type is replaced by its definition."""
     defined: dict[str, Schema] = {}
 
     def write(part: Any) -> Any:
@@ -106,46 +108,46 @@ def write_out(schema: Schema) -> Schema:
     return whole
 
 
-def write_plan(schema: Schema, root: Place) -> Plan:
-    """Return the plan for a version that the merge at `root` was made of."""
-    return _write_plan(write_out(schema), root)
+def write_plan(schema: Schema, root: MergedType) -> Plan:
+    """Return the plan for one of the versions that were merged to `root`."""
+    return _write_plan(expand_references(schema), root)
 
 
-def _write_plan(writer: Any, reader: Place) -> Plan:
+def _write_plan(writer: Any, reader: MergedType) -> Plan:
     if isinstance(writer, list):
         return ["union", *(_write_plan(each, reader) for each in writer)]
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return ["null"]
     member = name_member(writer) if reader.members else ""
-    place = reader.members[member] if member else reader.values[0]
-    plan = [kind, *_write_details(writer, kind, place)]
+    merged = reader.members[member] if member else reader.values[0]
+    plan = [kind, *_write_details(writer, kind, merged)]
     if member:
         columns = [name for name, each in reader.members.items() if not each.is_empty]
-        at = _LEFT_OUT if place.is_empty else columns.index(member)
+        at = _NO_COLUMN if merged.is_empty else columns.index(member)
         return ["member", at, len(columns), plan]
     return plan
 
 
-def _write_details(writer: Any, kind: str, place: Place) -> Plan:
-    """Return what follows the kind."""
+def _write_details(writer: Any, kind: str, merged: MergedType) -> Plan:
+    """Return the items of a plan after its kind."""
     if kind in _NUMBERS and kind != "double":
-        # Avro ignores these logical types on other kinds.
-        is_millis = place.kind == "long" and place.logical in _MILLIS
-        return ["millis" if is_millis else place.kind]
-    if place.item is not None:
-        return [_write_plan(writer[_ITEM_KEYS[kind]], place.item)]
+        # Avro ignores these logical types unless the kind is long.
+        is_millis = merged.kind == "long" and merged.logical in _MILLIS
+        return ["millis" if is_millis else merged.kind]
+    if merged.item is not None:
+        return [_write_plan(writer[_ITEM_KEYS[kind]], merged.item)]
     if kind == "enum":
         return list(writer["symbols"])
     if kind == "record":
-        return [len(place.fields), *_write_fields(writer, place)]
+        return [len(merged.fields), *_write_fields(writer, merged)]
     return [writer["size"]] if kind == "fixed" else []
 
 
-def _write_fields(writer: Any, place: Place) -> list[Plan]:
-    columns = [name for name, each in place.fields.items() if not each.is_empty]
+def _write_fields(writer: Any, merged: MergedType) -> list[Plan]:
+    columns = [name for name, each in merged.fields.items() if not each.is_empty]
     at = {name: number for number, name in enumerate(columns)}
     return [
-        [at.get(each["name"], _LEFT_OUT), _write_plan(each["type"], place.fields[each["name"]])]
+        [at.get(each["name"], _NO_COLUMN), _write_plan(each["type"], merged.fields[each["name"]])]
         for each in writer["fields"]
     ]

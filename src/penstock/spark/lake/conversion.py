@@ -1,4 +1,4 @@
-"""Convert values of an event to those of a table's columns, in SQL that an UPDATE accepts too."""
+"""Convert the values of an event to those of columns, in SQL that UPDATE statements accept too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_nam
 from penstock.spark.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
-# A double holds every whole number up to here exactly; beyond, some would be rounded.
+# A double holds every whole number up to this one exactly; some larger ones would be rounded.
 _MAX_EXACT: Final = 2**53
 
 _UNITS: Final = {1_000_000_000: "SECONDS", 1_000_000: "MILLIS", 1_000: "MICROS"}
@@ -40,7 +40,7 @@ def quote(name: str) -> str:
 
 
 def project_event(event: StructType, columns: StructType) -> dict[str, str]:
-    """Return the SQL of each column's value from an event, for columns whose field it has."""
+    """Return the SQL of the value of each column whose field the event has, by column."""
     return {
         column.name: convert(
             f"{EVENT}.{quote(field_of(column))}",
@@ -53,7 +53,7 @@ def project_event(event: StructType, columns: StructType) -> dict[str, str]:
 
 
 def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
-    """Return the conditions that a column would round a whole number of an event, by field."""
+    """Return SQL conditions, by field: a column would round a whole number of the event."""
     found = {
         field: _find_inexact(
             f"{EVENT}.{quote(field)}", event[field].dataType, column.dataType, count()
@@ -66,7 +66,7 @@ def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
     }
 
 
-def _find_inexact(value: str, old: DataType, new: DataType, numbers: count[int]) -> str:
+def _find_inexact(value: str, old: DataType, new: DataType, variable_numbers: count[int]) -> str:
     if isinstance(old, LongType) and isinstance(new, DoubleType):
         return f"({value} NOT BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT})"
     if isinstance(old, StructType) and isinstance(new, StructType):
@@ -75,62 +75,66 @@ def _find_inexact(value: str, old: DataType, new: DataType, numbers: count[int])
             (sources[name], each) for each in new.fields if (name := field_of(each)) in sources
         ]
         inside = (
-            _find_inexact(f"{value}.{quote(own.name)}", own.dataType, each.dataType, numbers)
+            _find_inexact(
+                f"{value}.{quote(own.name)}", own.dataType, each.dataType, variable_numbers
+            )
             for own, each in pairs
         )
         return " OR ".join(filter(None, inside))
-    item = f"v{next(numbers)}"
+    item = f"v{next(variable_numbers)}"
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
-        condition = _find_inexact(item, old.elementType, new.elementType, numbers)
+        condition = _find_inexact(item, old.elementType, new.elementType, variable_numbers)
         return condition and f"EXISTS({value}, {item} -> {condition})"
     if isinstance(old, MapType) and isinstance(new, MapType):
-        condition = _find_inexact(item, old.valueType, new.valueType, numbers)
+        condition = _find_inexact(item, old.valueType, new.valueType, variable_numbers)
         return condition and f"EXISTS(MAP_VALUES({value}), {item} -> {condition})"
     return ""
 
 
 def convert(value: str, old: DataType, new: DataType) -> str:
-    """Return the SQL that converts a value of type `old` to `new`; fields match by name.
+    """Return the SQL that converts a value from the type `old` to `new`; fields match by name.
 
-    `old` is the type of an event's field or a column, `new` that of a column that can hold both. A
-    whole number that no double equals becomes null.
+    `old` is the type of a field of an event or of a column, `new` the type of a column that can
+    hold all values of `old`. A whole number that a double would round becomes null.
     """
-    return _convert(value, old, new, count())
+    return _convert_value(value, old, new, count())
 
 
-def _convert(value: str, old: DataType, new: DataType, numbers: count[int]) -> str:
+def _convert_value(value: str, old: DataType, new: DataType, variable_numbers: count[int]) -> str:
     if is_same(old, new):
         return value
     if isinstance(old, StructType) and isinstance(new, StructType):
-        return _convert_struct(value, old, new, numbers)
-    item = f"v{next(numbers)}"
+        return _convert_struct(value, old, new, variable_numbers)
+    item = f"v{next(variable_numbers)}"
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
-        made = _convert(item, old.elementType, new.elementType, numbers)
-        return f"TRANSFORM({value}, {item} -> {made})"
+        converted = _convert_value(item, old.elementType, new.elementType, variable_numbers)
+        return f"TRANSFORM({value}, {item} -> {converted})"
     if isinstance(old, MapType) and isinstance(new, MapType):
-        made = _convert(item, old.valueType, new.valueType, numbers)
-        return f"TRANSFORM_VALUES({value}, (k{item}, {item}) -> {made})"
+        converted = _convert_value(item, old.valueType, new.valueType, variable_numbers)
+        return f"TRANSFORM_VALUES({value}, (k{item}, {item}) -> {converted})"
     if isinstance(old, LongType) and isinstance(new, DoubleType):
         return f"IF({value} BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT}, CAST({value} AS DOUBLE), NULL)"
     return f"CAST({value} AS {write_type(new)})"
 
 
-def _convert_struct(value: str, old: StructType, new: StructType, numbers: count[int]) -> str:
+def _convert_struct(
+    value: str, old: StructType, new: StructType, variable_numbers: count[int]
+) -> str:
     sources = {field_of(column): column for column in old.fields}
     parts = []
     for column in new.fields:
         source = sources.get(field_of(column))
         if source is None:
-            made = f"CAST(NULL AS {write_type(column.dataType)})"
+            converted = f"CAST(NULL AS {write_type(column.dataType)})"
         else:
             inside = f"{value}.{quote(source.name)}"
-            made = _convert(inside, source.dataType, column.dataType, numbers)
-        parts.append(f"'{column.name}', {made}")
+            converted = _convert_value(inside, source.dataType, column.dataType, variable_numbers)
+        parts.append(f"'{column.name}', {converted}")
     return f"IF({value} IS NULL, NULL, NAMED_STRUCT({', '.join(parts)}))"
 
 
 def write_type(type_: DataType) -> str:
-    """Return a type in SQL, with every name quoted."""
+    """Return the SQL of a type, with every name quoted."""
     if isinstance(type_, StructType):
         fields = (f"{quote(field.name)}: {write_type(field.dataType)}" for field in type_.fields)
         return f"STRUCT<{', '.join(fields)}>"
@@ -145,14 +149,15 @@ def write_type(type_: DataType) -> str:
 class EventTime:
     """The time of an event, from which the day of its row is taken.
 
-    A wrong clock loses no row: a missing or invalid time is replaced by Kafka's timestamp. So is a
-    time that is too far from it. Tables are partitioned by day, and a task holds a file open for
-    each day, so random times would exhaust its memory.
+    Kafka's timestamp replaces a time that is missing, invalid or too far from that timestamp, so a
+    wrong clock loses no row. Tables are partitioned by day, and a task holds a file open for each
+    day, so random times would exhaust its memory.
 
     Attributes:
         field: the event's field, by its name in JSON; it holds a time as `schemas.times` reads it,
             a date or a timestamp.
-        days_before: days that it may lie before Kafka's timestamp; it may lie one day after it.
+        days_before: the most days that the time may be before Kafka's timestamp; it may be at most
+            one day after it.
     """
 
     field: str | None = READING.event_time
@@ -166,26 +171,26 @@ class EventTime:
         type_ = event[name].dataType
         value = f"{EVENT}.{quote(name)}"
         if isinstance(type_, IntegerType | LongType):
-            told = _read_number(value)
+            time = _read_number(value)
         elif isinstance(type_, StringType):
             valid = f"{value} RLIKE '^{TIME_PATTERN}$'"
-            told = f"IF({valid}, TRY_CAST({value} AS TIMESTAMP), NULL)"
+            time = f"IF({valid}, TRY_CAST({value} AS TIMESTAMP), NULL)"
         elif isinstance(type_, DateType):
-            # A date of many years has no timestamp, and the cast of one ends the task.
-            told = f"IF({value} BETWEEN {_DATES}, CAST({value} AS TIMESTAMP), NULL)"
+            # Spark fails the task if a date has no timestamp, as very large years have none.
+            time = f"IF({value} BETWEEN {_DATES}, CAST({value} AS TIMESTAMP), NULL)"
         elif isinstance(type_, TimestampType | TimestampNTZType):
-            told = f"CAST({value} AS TIMESTAMP)"
+            time = f"CAST({value} AS TIMESTAMP)"
         else:
             return "_kafka_timestamp"
-        # In microseconds, since Spark adds an interval by way of a time zone. The event's time may
-        # be any long, so nothing is added to it.
+        # In microseconds, because Spark adds an interval in a time zone. The event's time may be
+        # any long, so a sum with it could overflow.
         kafka, before = "UNIX_MICROS(_kafka_timestamp)", self.days_before * _DAY_MICROSECONDS
-        near = f"UNIX_MICROS({told}) BETWEEN {kafka} - {before} AND {kafka} + {_DAY_MICROSECONDS}"
-        return f"IF({near}, {told}, _kafka_timestamp)"
+        near = f"UNIX_MICROS({time}) BETWEEN {kafka} - {before} AND {kafka} + {_DAY_MICROSECONDS}"
+        return f"IF({near}, {time}, _kafka_timestamp)"
 
 
 def _read_number(value: str) -> str:
-    """Return the SQL of the time that a whole number is, by its size."""
+    """Return the SQL that reads a whole number as a time; its size determines the unit."""
     cases, least = [], 0
     for beyond, size in TIME_UNITS:
         last = min(beyond, END_NANOSECONDS // size) - 1

@@ -99,7 +99,7 @@ class IcebergTable:
         return StructType.fromJson(json.loads(self._convert(self._table.schema()).json()))
 
     def properties(self) -> dict[str, str]:
-        """Return the properties."""
+        """Return the properties of the table, by name."""
         return dict(self._table.properties())
 
     def commits(self) -> Iterator[Commit]:

@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 from penstock.consuming import ErrorSink
 from penstock.errors import Failure, LostRecordsError, Reason
-from penstock.spark.failures import file_rows
+from penstock.spark.failures import store_rows_as_dead_letters
 from penstock.spark.lake.conversion import find_inexact
 from penstock.spark.rows import event_type
 
@@ -35,17 +35,17 @@ def write_exact(
     seen = Observation()
     observed = rows.observe(seen, F.count_if(condition).alias("inexact"))
     write(observed.filter(~condition))
-    filed = file_inexact(rows, columns, table, errors)
-    if sum(filed.values()) != seen.get["inexact"]:
+    dead_letters = store_inexact(rows, columns, table, errors)
+    if sum(dead_letters.values()) != seen.get["inexact"]:
         raise LostRecordsError(
             f"{table} could not hold {seen.get['inexact']} records exactly, and a later "
-            f"pass found {sum(filed.values())} of them, expected all: Kafka deleted the others "
-            "meanwhile"
+            f"pass found {sum(dead_letters.values())} of them, expected all: Kafka deleted the "
+            "others meanwhile"
         )
-    return filed
+    return dead_letters
 
 
-def file_inexact(
+def store_inexact(
     rows: DataFrame, columns: StructType, table: str, errors: ErrorSink
 ) -> Mapping[Reason, int]:
     """Store rows as dead letters if the columns cannot hold them exactly."""
@@ -57,4 +57,4 @@ def file_inexact(
         f"found a whole number that a double would round, in {', '.join(inexact)}, expected "
         f"one that {table} can hold: its column is double since another query widened it",
     )
-    return file_rows(rows.filter(" OR ".join(inexact.values())), failure, errors)
+    return store_rows_as_dead_letters(rows.filter(" OR ".join(inexact.values())), failure, errors)

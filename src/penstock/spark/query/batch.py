@@ -1,15 +1,16 @@
-"""Write one batch of records to the sinks, in parts that are the same when the batch comes again.
+"""Write one batch of records to the sinks, in parts that are the same if the batch is repeated.
 
-| part | records                                                                              |
-| ---- | ------------------------------------------------------------------------------------ |
-| 0    | records of the versions that were known when the batch began                         |
-| 1, 2 | those of versions that the batch looked up in its first round; in its second         |
+| part | records                                                                        |
+| ---- | ------------------------------------------------------------------------------ |
+| 0    | records of the versions that were known when the batch began                   |
+| 1    | records of the versions that the first round of look-ups found                 |
+| 2    | records of the versions that the second round found, and so on                 |
 
-With routes by schema name, each table has its own merge and parts, and records of a name without a
-route are given up. A part is decoded, checked, counted and written in one pass. Only if that pass
-finds unknown ids are they looked up, and the answers are written to the ledger before anything that
-depends on them. So the ledger and a record together determine the record's part, and a batch that
-comes again is split as before (docs/adr/0012-parts-of-a-batch.md).
+With routes by schema name, each table has its own merge and parts, and a record whose schema name
+has no route becomes a dead letter. A part is decoded, checked, counted and written in one pass. If
+that pass finds unknown ids, they are looked up, and the results are written to the ledger before
+any row that depends on them. So the ledger and a record determine the record's part, and a repeated
+batch has the same parts (docs/adr/0012-parts-of-a-batch.md).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from penstock.errors import Failure
 from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
-from penstock.spark.failures import FailureFinder, file_errors
+from penstock.spark.failures import FailureFinder, store_dead_letters
 from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
@@ -38,31 +39,31 @@ from penstock.tables import BatchId
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch in progress: its records, the versions that it is split by, and its counts so far."""
+    """A batch in progress: its records, the versions that determine its parts, and its counts."""
 
     id: BatchId
     frames: DataFrame
     versions: BatchVersions
     constant: str = ""
     figures: Figures = field(default_factory=Figures)
-    has_more: bool = True  # keys that no lookup has
+    may_have_unknown: bool = True  # keys that are in no look-up yet
 
-    def unknown(self) -> DataFrame:
-        """Return the frames of versions that are neither known nor refused."""
-        return self.frames.filter(f"{FRAMED} AND NOT {_among(self.versions.answered())}")
+    def select_unknown(self) -> DataFrame:
+        """Return the frames whose schema keys no look-up has answered."""
+        return self.frames.filter(f"{FRAMED} AND NOT {_is_among(self.versions.answered())}")
 
     def find_keys(self) -> list[SchemaKey]:
-        """Return unknown schema keys, most frequent first; not all if there are very many."""
-        if not self.has_more:
+        """Return the unknown schema keys, most frequent first, at most `IDS_AT_ONCE` of them."""
+        if not self.may_have_unknown:
             return []
-        counted = self.unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
+        counted = self.select_unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
         keys = [SchemaKey.unpack(bytes(row.schema)) for row in counted.limit(IDS_AT_ONCE).collect()]
-        self.has_more = len(keys) == IDS_AT_ONCE
+        self.may_have_unknown = len(keys) == IDS_AT_ONCE
         return keys
 
 
 class Batches:
-    """Takes the batches of one group of tables, one after the other.
+    """Writes the batches of one group of tables, one after another.
 
     Records are decoded to columns in the JVM.
     """
@@ -72,17 +73,17 @@ class Batches:
         self._framing = context.registries.framing
         self._errors = context.errors
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
-        self._lookup = lookup_versions(group, context.registries, ledger)
+        self._lookup = make_lookup(group, context.registries, ledger)
 
     def write_batch(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
-        """Write the records of a batch; this is idempotent.
+        """Write the records of a batch; to write it again changes nothing.
 
         Raises:
             LostRecordsError: Kafka deleted records of the batch while it was written.
-            PenstockError: it is retriable, or not the fault of a record. The rest of the batch must
-                not be given up; write the whole batch again.
+            PenstockError: the cause is not a record, so no record may be given up. Write the whole
+                batch again.
         """
-        constant = tell_time()
+        constant = format_now()
         frames = split_frames(records, self._framing)
         if self._columns is not None and self._columns.constant:
             frames = frames.withColumn(self._columns.constant, F.lit(constant))
@@ -96,7 +97,7 @@ class Batches:
         return count_batch(records_read, batch.figures, batch.versions)
 
     def needs_marker(self, number: int) -> bool:
-        """Return whether a batch without records would be written to a sink."""
+        """Return whether a batch without records must write its marker to a sink."""
         return self._lookup.has_versions(number) and any(
             each.needs_marker for each in self._writers.values()
         )
@@ -106,50 +107,55 @@ class Batches:
         self._give_up(batch, lookup.refused)
         if lookup.others:
             finder = FailureFinder.of(self._framing, KnownSchemas({}, {}, lookup.others))
-            batch.figures.file(file_errors(batch.unknown(), finder, self._errors))
+            batch.figures.add_dead_letters(
+                store_dead_letters(batch.select_unknown(), finder, self._errors)
+            )
 
     def _write_known(self, batch: _Batch) -> None:
-        """Write part 0; the pass of the first table also gives up records that no table takes."""
+        """Write part 0; the first table's pass also stores the dead letters that have no table."""
         first = next(iter(self._writers))
         others = [each for each in batch.versions.known if self._lookup.table_of(each) != first]
-        elsewhere = f"IF({_among(each.key for each in others)}, '{RowStatus.ELSEWHERE}', status)"
-        frames = batch.frames.withColumn("status", F.expr(elsewhere)) if others else batch.frames
+        frames = batch.frames
+        if others:
+            keys = (each.key for each in others)
+            status = F.expr(f"IF({_is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
+            frames = frames.withColumn("status", status)
         self._write_table(batch, first, frames, 0)
         self._write_each(batch, others, 0)
 
     def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
-        """Write the records of these versions to their tables; give up those without a table."""
+        """Write the records of these versions to their tables; without a table, as dead letters."""
         for table in self._writers:
             if own := self._lookup.of_table(table, versions):
-                rows = batch.frames.filter(_among(each.key for each in own))
+                rows = batch.frames.filter(_is_among(each.key for each in own))
                 self._write_table(batch, table, rows, part)
         self._give_up(batch, self._lookup.find_unroutable(versions))
 
-    def _write_table(self, batch: _Batch, table: str, frames: DataFrame, part: int) -> None:
+    def _write_table(self, batch: _Batch, table: str, frames: DataFrame, number: int) -> None:
         versions = self._lookup.of_table(table, batch.versions.all())
-        where = Part(batch.id, part, versions, self._framing, batch.constant)
-        self._writers[table].write(where, frames, batch.figures)
+        part = Part(batch.id, number, versions, self._framing, batch.constant)
+        self._writers[table].write(part, frames, batch.figures)
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:
             finder = FailureFinder.of(self._framing, KnownSchemas({}, dict(refused)))
-            rows = batch.frames.filter(_among(refused))
-            batch.figures.file(file_errors(rows, finder, self._errors))
+            rows = batch.frames.filter(_is_among(refused))
+            batch.figures.add_dead_letters(store_dead_letters(rows, finder, self._errors))
 
 
-def lookup_versions(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:
-    """Return what looks up the versions of a group of tables."""
+def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:
+    """Return the look-up of the versions of a group of tables."""
     names = group.tables if group.is_routed else None
     return VersionLookup(registries, ledger, names, group.columns)
 
 
-def tell_time() -> str:
-    """Return the time now, for the constant column of a batch."""
+def format_now() -> str:
+    """Return the current time as text, for the constant column of a batch."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def count_batch(records: int, figures: Figures, versions: BatchVersions) -> BatchCounts:
-    """Return the counts of a table's batch."""
+    """Return the counts of a batch that is written, for its report."""
     return BatchCounts(
         records,
         figures.rows,
@@ -161,7 +167,7 @@ def count_batch(records: int, figures: Figures, versions: BatchVersions) -> Batc
     )
 
 
-def _among(keys: Iterable[SchemaKey]) -> str:
+def _is_among(keys: Iterable[SchemaKey]) -> str:
     """Return the condition that a frame has one of these keys."""
     listed = ", ".join(f"X'{each.pack().hex()}'" for each in keys)
     return f"schema IN ({listed})" if listed else "FALSE"

@@ -19,7 +19,7 @@ from penstock.errors import LostRecordsError, Reason
 from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
-from penstock.spark.failures import FailureFinder, file_errors
+from penstock.spark.failures import FailureFinder, store_dead_letters
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.concurrently import run_concurrently
 from penstock.spark.rows import PLACE, Fence, keep_raw
@@ -54,7 +54,7 @@ _MEASURES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """What the batches of a query share.
+    """The parts of a query that all of its batches use.
 
     Attributes:
         registries: the registries in which schema versions are looked up.
@@ -126,19 +126,21 @@ class PartWriter:
             self._marked_until = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         for each in refused:
-            figures.refuse(each)
+            figures.add_rejected(each)
         if counts["tombstones"]:
             self._write_tombstones(checked, part, figures)
         if counts["errors"]:
             finder = FailureFinder.of(part.framing, describe_versions(part.versions))
-            figures.file(file_errors(checked.filter(IS_ERROR), finder, self._context.errors))
+            figures.add_dead_letters(
+                store_dead_letters(checked.filter(IS_ERROR), finder, self._context.errors)
+            )
 
     def _write_tombstones(self, checked: DataFrame, part: Part, figures: Figures) -> None:
         sinks = [each for each in self._table.sinks if each.capabilities.deletes]
         tombstones = checked.filter(f"status = '{FrameStatus.TOMBSTONE}'")
         rows = tombstones.selectExpr(*PLACE, *keep_raw(tombstones))
         for sink in sinks:
-            figures.refuse(write_leased(sink, rows, part, self._context.lease))
+            figures.add_rejected(write_leased(sink, rows, part, self._context.lease))
 
 
 def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mapping[Reason, int]:
@@ -158,8 +160,8 @@ def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mappi
 class Figures:
     """The counts of a batch so far; `records` is the count of its first part.
 
-    `filed` are the records that became dead letters in place of rows, `empty` those that have
-    nothing in the columns of their table.
+    `dead_letters` counts records that became dead letters instead of rows, `empty` those without a
+    value in the columns of their table.
     """
 
     records: int = 0
@@ -167,7 +169,7 @@ class Figures:
     rows: int = 0
     empty: int = 0
     unknown: int = 0
-    filed: int = 0
+    dead_letters: int = 0
     errors: Counter[Reason] = field(default_factory=Counter)
 
     def add(self, counts: Mapping[str, int]) -> None:
@@ -178,14 +180,14 @@ class Figures:
         self.empty += counts["empty"]
         self.unknown += counts["unknown"]
 
-    def refuse(self, given_up: Mapping[Reason, int]) -> None:
-        """Add the rows that a sink gave up itself, by reason."""
+    def add_rejected(self, given_up: Mapping[Reason, int]) -> None:
+        """Add the rows that a sink rejected and stored as dead letters, by reason."""
         self.errors.update(given_up)
 
-    def file(self, given_up: Mapping[Reason, int]) -> None:
-        """Add records that became dead letters in place of rows, by reason."""
+    def add_dead_letters(self, given_up: Mapping[Reason, int]) -> None:
+        """Add the records that became dead letters instead of rows, by reason."""
         self.errors.update(given_up)
-        self.filed += sum(given_up.values())
+        self.dead_letters += sum(given_up.values())
 
     def check(self, batch: BatchId) -> None:
         """Check that each record became a row, a dead letter or a tombstone, or was empty.
@@ -193,7 +195,7 @@ class Figures:
         Raises:
             LostRecordsError: later passes found fewer records.
         """
-        found = self.rows + self.filed + self.tombstones + self.empty
+        found = self.rows + self.dead_letters + self.tombstones + self.empty
         if found != self.records:
             raise _changed(batch, self.records, found)
 

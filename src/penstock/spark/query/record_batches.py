@@ -22,7 +22,7 @@ from penstock.consuming import KnownSchemas, Written
 from penstock.framing import SchemaKey
 from penstock.records import Ignored
 from penstock.registry import SchemaVersion
-from penstock.spark.query.batch import count_batch, lookup_versions, tell_time
+from penstock.spark.query.batch import count_batch, format_now, make_lookup
 from penstock.spark.query.parts import BatchContext, Figures
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions
@@ -73,7 +73,7 @@ class RecordBatches:
             for name, group in groups.items()
         }
         self._lookups = {
-            name: lookup_versions(group, context.registries, ledgers[name])
+            name: make_lookup(group, context.registries, ledgers[name])
             for name, group in groups.items()
         }
         self._framing = context.registries.framing
@@ -94,7 +94,7 @@ class RecordBatches:
             for name, lookup in self._lookups.items()
             if name in topics
         }
-        constant = tell_time()
+        constant = format_now()
         wanted = groups
         while wanted:
             self._write_records(records, wanted, constant)
@@ -120,7 +120,7 @@ class RecordBatches:
         released = release_rows(records, steps, {name: groups[name].awaited for name in steps})
         self._lease.check()
         for name, given_up in released.items():
-            groups[name].figures.refuse(given_up)
+            groups[name].figures.add_rejected(given_up)
 
     def _look_up(self, groups: Mapping[str, _GroupBatch]) -> Iterator[tuple[str, _GroupBatch]]:
         """Yield the groups whose unknown versions have an answer now."""
@@ -164,11 +164,11 @@ class RecordBatches:
         for schema, each in found.items():
             done.add(each)
             if step := self._sinks[name][schema].after_write:
-                group.figures.refuse(step.report(each.after))
+                group.figures.add_rejected(step.report(each.after))
         group.unknown = done.waiting
         group.awaited |= done.awaited
         group.figures.add(_count_written(done))
-        group.figures.file(done.failed)
+        group.figures.add_dead_letters(done.failed)
 
 
 def _count_written(written: Written) -> dict[str, int]:

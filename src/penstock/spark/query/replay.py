@@ -74,7 +74,7 @@ def _connect(table: str) -> ErrorTable:
 
 @dataclass(slots=True)
 class ReplayCounts:
-    """The counts of a replay."""
+    """The number of dead letters that a replay selected, by their outcome."""
 
     selected: int = 0
     waiting: int = 0

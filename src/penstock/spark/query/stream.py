@@ -61,7 +61,7 @@ class NoWatch:
     def __init__(self, checkpoint: Checkpoint) -> None: ...
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records."""
+        """Return the records, unchanged."""
         return records
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:

@@ -122,7 +122,7 @@ class VersionLookup:
         return "" if self._names is None else version.name
 
     def of_table(self, table: str, versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
-        """Return the versions of a table."""
+        """Return those of the versions whose records go to a table."""
         return tuple(each for each in versions if self.table_of(each) == table)
 
     def find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[SchemaKey, Failure]:

@@ -243,10 +243,10 @@ def read_settings(
     parser.add_argument("--contract", default=environ.get("PENSTOCK_CONTRACT", ""))
     parser.add_argument("--topic-pattern", default=environ.get("PENSTOCK_TOPIC_PATTERN", ""))
     given, _ = parser.parse_known_args(argv)
-    told = contract_environ(read_text(given.contract)) if given.contract else {}
+    contract = contract_environ(read_text(given.contract)) if given.contract else {}
     if given.topic_pattern:
-        told.pop("PENSTOCK_TOPICS", None)
-    return kind.from_args(argv, {**environ, **told})
+        contract.pop("PENSTOCK_TOPICS", None)
+    return kind.from_args(argv, {**environ, **contract})
 
 
 def read_text(spark: SparkSession, path: str) -> str:

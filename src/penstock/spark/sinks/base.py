@@ -1,4 +1,4 @@
-"""What a sink is, and what a kind of sinks brings: settings, and how its sinks are opened.
+"""The interface of a sink, and of a kind of sinks: its settings, and how it opens sinks.
 
 A kind is one module. Those of Penstock are in `penstock.spark.sinks.kinds`; others are entry points
 in the group `penstock.sinks` (examples/own_sink.py is one).
@@ -46,7 +46,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a sink does beyond appending rows.
+    """The abilities of a sink besides appending rows.
 
     Attributes:
         reads_records: it makes rows of raw records, as the consumer function does, so a table that
@@ -63,7 +63,7 @@ class Sink(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what it does beyond appending rows."""
+        """Return the abilities of the sink besides appending rows."""
         return Capabilities()
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
@@ -76,7 +76,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SinkContext:
-    """What the sinks of a table share.
+    """The values that all sinks of a table use.
 
     Attributes:
         spark: the session.
@@ -110,7 +110,7 @@ class KindSettings(Settings):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the names by flag."""
+        """Return the names of tables or folders, by the flags that set them."""
         return {f"--{each.replace('_', '-')}": getattr(self, each) or "" for each in self.NAMES}
 
     @property

@@ -63,7 +63,7 @@ class DynamoDbTable(Sink):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return that it reads records, and whether it deletes rows."""
+        """Return that the sink reads records, and whether tombstones delete rows."""
         return Capabilities(reads_records=True, deletes=self.shape.tombstone is Tombstone.DELETE)
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:

@@ -33,7 +33,7 @@ from penstock.spark.lake.iceberg import (
     qualify_table,
     register_writer_catalog,
 )
-from penstock.spark.lake.inexact import file_inexact, write_exact
+from penstock.spark.lake.inexact import store_inexact, write_exact
 from penstock.spark.lake.replay import drop_present, write_key
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
 from penstock.spark.rows import Fence, event_type
@@ -180,7 +180,7 @@ class Lake(Sink):
         return write_exact(rows, columns, self._name, self._errors, write)
 
     def _file_inexact(self, table: IcebergTable, rows: DataFrame) -> Mapping[Reason, int]:
-        return file_inexact(rows, table.schema(), self._name, self._errors)
+        return store_inexact(rows, table.schema(), self._name, self._errors)
 
     def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | str) -> None:
         """Stage an append, then publish it.

@@ -72,7 +72,7 @@ class RecordTables:
     It is sent to the executors.
 
     Attributes:
-        sinks: the sinks by schema name; one that is named `""` takes all records.
+        sinks: the sinks by schema name; the sink named `""` gets all records.
         schemas: the versions of the records.
         framing: how schema ids are found.
         decided: the keys whose records an earlier pass took, with all that have no schema key;

@@ -26,7 +26,7 @@ class Route:
 
     @property
     def by_topic(self) -> bool:
-        """Return whether it goes by topics."""
+        """Return whether topics decide which records the table gets, and not a schema name."""
         return bool(self.topics or self.pattern)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class TableGroup:
 
     @property
     def comes_last(self) -> bool:
-        """Return whether it is written after other groups."""
+        """Return whether this group is written after the other groups."""
         return any(each.comes_last for each in self.tables.values())
 
 
@@ -97,7 +97,10 @@ def group_tables(tables: Sequence[Table]) -> list[TableGroup]:
 
 
 def describe_routes(tables: Sequence[Table]) -> dict[str, str]:
-    """Return what divides records among tables, as text that must not change in a batch."""
+    """Return the table of each schema name, or the topics of each table, as text.
+
+    A batch that is written again must have the same routes.
+    """
     return {
         each.route.schema or each.name: each.name if each.route.schema else str(each.route)
         for each in tables

@@ -294,8 +294,8 @@ def claim_checkpoint(
             raise
         raise type(error)(
             f"the lease of {checkpoint} is in the table {table}, as its file penstock-lease/table "
-            f"says, and the job names {errors_table}: {error}; give the job rights to {table}, or "
-            "delete that file when no job uses the checkpoint"
+            f"says, and the job names {errors_table}: {error}; give the job permissions for "
+            f"{table}, or delete that file when no job uses the checkpoint"
         ) from error
 
 

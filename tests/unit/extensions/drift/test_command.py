@@ -185,7 +185,7 @@ def test_versions_that_contradict_each_other_are_differences(run: Run, lake: Lak
         "  registry valve version 1: temperature: found temperature: double (optional) in one "
         "version and string (optional) in another, expected types that one can hold without "
         "changing a value, expected a type that agrees with the versions before it: records of "
-        "this version are dead letters: register one that agrees"
+        "this version are dead letters: register a version that agrees with the others"
     )
     assert printed.splitlines()[:2] == ["registry: needs a decision", said]
     assert f"iceberg {lake.name('t')}: flow: found no column, expected bigint" in printed
@@ -203,7 +203,10 @@ def test_versions_that_contradict_each_other_are_differences(run: Run, lake: Lak
             ("pump", "--route", "pump=b", "--lake-table", "a.{table}"),
             "found schemas and --route, expected one of them",
         ),
-        (("none", "--lake-table", "a.b"), "schema none has no usable version, expected one"),
+        (
+            ("none", "--lake-table", "a.b"),
+            "schema none has no usable version, expected at least one",
+        ),
         (("pump", "--lake-table", "none.b", "--dynamodb-table", "x"), "DynamoDB table x cannot"),
     ],
 )

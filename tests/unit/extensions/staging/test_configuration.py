@@ -155,7 +155,7 @@ _FAULTS: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("starting",), "soon", '$.starting: found "soon", expected earliest, latest, a time'),
     (("starting",), {"t": {"0": -3}}, "$.starting: found {"),
     (("starting",), {"t": {"zero": 3}}, "$.starting: found {"),
-    (("max_offsets_per_trigger",), 0, "$.max_offsets_per_trigger: found 0, expected the most"),
+    (("max_offsets_per_trigger",), 0, "$.max_offsets_per_trigger: found 0, expected the largest"),
     (("max_offsets_per_partition",), True, "$.max_offsets_per_partition: found true, expected"),
     (("tables", 0, "key"), None, "$.tables[0].key: missing, expected the name of a column, or"),
     (("tables", 0, "key"), [], "$.tables[0].key: found [], expected the name of a column, or"),

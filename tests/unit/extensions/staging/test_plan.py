@@ -70,7 +70,7 @@ def test_a_table_knows_its_drivers() -> None:
         ({"columns": Projection(("id", "ID"), (), True)}, r"id and ID would both be the column id"),
         (
             {"columns": Projection(("id", "order", "line", "a"), (("a", "staging_time"),))},
-            r"columns: found 'staging_time', which each row has for itself",
+            r"columns: found 'staging_time', which Penstock adds to each row",
         ),
         (
             {"columns": Projection(("id", "order", "line"), (("other", "x"),))},
@@ -135,11 +135,14 @@ def test_a_contradiction_is_named(changes: dict[str, Any], expected: str) -> Non
         (Dependency("driving", (("id", "id"),), "a"), r"found the driver itself"),
         (Dependency("lines", (("line", "id"),), "a"), r"the key of lines: orderId, line"),
         (Dependency("lake", (("id", "id"),), "a"), r"found 'lake', which dynamodb lacks"),
-        (Dependency("customers", (("customerId", "a"),), "_order"), r"found '_order', which each"),
+        (
+            Dependency("customers", (("customerId", "a"),), "_order"),
+            r"found '_order', which Penstock",
+        ),
         (Dependency("customers", (("customerId", "a"),), "_source"), r"found '_source', which"),
         (
             Dependency("customers", (("customerId", "a"),), "staging_time"),
-            r"dependencies\[0\]\.name: found 'staging_time', which each row has for itself",
+            r"dependencies\[0\]\.name: found 'staging_time', which Penstock adds to each row",
         ),
         (
             Dependency("customers", (("customerId", "customers"),), "customers"),

@@ -32,7 +32,7 @@ from penstock.extensions.parquet.spark.columns import (
 from penstock.settings import setting
 from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.conversion import EventTime, project_event, quote
-from penstock.spark.lake.inexact import file_inexact, write_exact
+from penstock.spark.lake.inexact import store_inexact, write_exact
 from penstock.spark.lake.replay import drop_present
 from penstock.spark.rows import event_type
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
@@ -141,12 +141,12 @@ class ParquetFiles(Sink):
         name = self._table.name if self._table else self.path
         if self._is_complete(rows.sparkSession, place):
             _LOG.info("%s/%s is complete already", self.path, place.folder)
-            filed = file_inexact(rows, columns, name, self._errors)
+            dead_letters = store_inexact(rows, columns, name, self._errors)
         else:
             write = partial(self._write_rows, place=place, columns=columns)
-            filed = write_exact(rows, columns, name, self._errors, write)
+            dead_letters = write_exact(rows, columns, name, self._errors, write)
         self._add_partitions(rows.sparkSession, place)
-        return filed
+        return dead_letters
 
     def replay(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write rows of a replay to a folder that no other query has."""

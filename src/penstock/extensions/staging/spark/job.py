@@ -104,7 +104,7 @@ def open_plan(
 
 
 def _limit(settings: StageSettings, plan: StagingPlan) -> ReadSettings:
-    """Return what to read, with the limit of a batch for the partitions there are."""
+    """Return the settings of the source; the limit of a batch grows with the partitions."""
     partitions = find_partitions(settings.kafka, settings.read)
     _name_missing({topic for table in plan.tables for topic in table.topics} - partitions.keys())
     count = sum(map(len, partitions.values())) or 1

@@ -108,7 +108,7 @@ class StageSettings(StreamSettings):
 
     @property
     def join_tables(self) -> JoinTables:
-        """The tables of joins."""
+        """The tables and the bucket that joins read and write."""
         return JoinTables(
             self.dynamodb_table,
             self.waiting_table,
@@ -151,16 +151,16 @@ def read_stage_settings(
         for row in describe_settings(StageSettings)
         if (name := row.flag[2:].replace("-", "_")) in given
     }
-    told = {**environ, **flags}
-    if contract := told.get("PENSTOCK_CONTRACT"):
-        told = {**environ, **contract_environ(read_text(contract)), **flags}
-    if not told.get("PENSTOCK_PLAN"):
-        StageSettings.from_args(argv, told)  # which says what is missing
-    configuration = read_configuration(read_text(told["PENSTOCK_PLAN"]), told)
+    variables = {**environ, **flags}
+    if contract := variables.get("PENSTOCK_CONTRACT"):
+        variables = {**environ, **contract_environ(read_text(contract)), **flags}
+    if not variables.get("PENSTOCK_PLAN"):
+        StageSettings.from_args(argv, variables)  # which says what is missing
+    configuration = read_configuration(read_text(variables["PENSTOCK_PLAN"]), variables)
     plan = configuration.plan
-    told |= {**configuration.variables, "PENSTOCK_TOPIC_PATTERN": match_topics(plan), **flags}
-    told.pop("PENSTOCK_TOPICS", None)
-    settings = StageSettings.from_args(argv, told)
+    variables |= {**configuration.variables, "PENSTOCK_TOPIC_PATTERN": match_topics(plan), **flags}
+    variables.pop("PENSTOCK_TOPICS", None)
+    settings = StageSettings.from_args(argv, variables)
     _check_sinks(settings, plan)
     return settings, plan
 

@@ -1,9 +1,10 @@
-"""The limits of a schema that bound its decoder: depth, width, and a byte for each item.
+"""The limits of a schema that bound its decoder: its depth, its width, and a byte for each item.
 
-A block of an array can claim 200 million items in six bytes. The decoder rejects that if every
-item takes at least one byte. A `null` or an empty record takes none, and beside a field of one
-byte a record of a thousand nulls makes a thousand values of each byte. So an array item or a map
-value must not hold parts without bytes; a map, whose keys take bytes, may have values like null.
+A block of an array can claim 200 million items in six bytes. The decoder rejects a block with more
+items than bytes, so each item must take at least one byte. A `null` or an empty record takes no
+byte: a record with one int and a thousand nulls makes a thousand values of a single byte. So array
+items and map values must not contain values that take no bytes. A map value itself may be null,
+because its key takes a byte.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ MAX_FIELDS = 10_000  # the fields of a type that is used twice count twice
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """The depth and width of a type; `free`: reading it makes values that take no bytes."""
+    """The depth and width of a type, and whether its values contain some that take no bytes."""
 
     depth: int
     width: int
-    free: bool
+    has_empty_values: bool
 
 
-def check_measure(root: AvroType) -> None:
-    """Raise if a schema is too deep, too wide or not bounded by its bytes, or a default is wrong.
+def check_limits(root: AvroType) -> None:
+    """Raise if a schema exceeds a limit, or if a default is not a value of its type.
 
     A type that is referenced twice is one object. It is measured once, and its width counts twice.
 
@@ -54,7 +55,7 @@ def _measure_type(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Ext
     extent = _Extent(
         depth=(type_.kind in {"record", "array", "map"}) + max((p.depth for p in parts), default=0),
         width=len(type_.fields) + sum(part.width for part in parts),
-        free=_is_free(type_, parts),
+        has_empty_values=_has_empty_values(type_, parts),
     )
     if extent.depth > MAX_DEPTH:
         raise too_deep(path)
@@ -62,7 +63,8 @@ def _measure_type(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Ext
         raise SchemaLimitError(
             f"{place(path)}: {extent.width:,} fields, expected at most {MAX_FIELDS:,}"
         )
-    if type_.item is not None and parts[0].free and (type_.kind == "array" or parts[0].width):
+    is_key_enough = type_.kind == "map" and not parts[0].width
+    if type_.item is not None and parts[0].has_empty_values and not is_key_enough:
         raise InvalidSchemaError(
             f"{place(path)}: found {type_.label()} with values that take no bytes, expected each "
             "value inside an array or a map to take one"
@@ -71,15 +73,15 @@ def _measure_type(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Ext
 
 
 def _parts(type_: AvroType, path: str) -> list[tuple[AvroType, str]]:
-    """Return each type directly inside, with its path."""
+    """Return the types directly inside a type, each with its path."""
     if type_.item is not None:
         return [(type_.item, f"{path}{'[]' if type_.kind == 'array' else '{}'}")]
     parts = [(branch, path) for branch in type_.branches]
-    parts += [(field.type, _inside(path, field)) for field in type_.fields]
+    parts += [(field.type, _field_path(path, field)) for field in type_.fields]
     return parts
 
 
-def _inside(path: str, field: AvroField) -> str:
+def _field_path(path: str, field: AvroField) -> str:
     return f"{path}.{field.name}" if path else field.name
 
 
@@ -89,20 +91,20 @@ def _check_defaults(type_: AvroType, path: str, reader: DefaultReader, seen: set
     seen.add(id(type_))
     for field in type_.fields:
         if "default" in field.attributes:
-            reader.read(field.type, field.attributes["default"], _inside(path, field))
+            reader.read(field.type, field.attributes["default"], _field_path(path, field))
     for part, inside in _parts(type_, path):
         _check_defaults(part, inside, reader, seen)
 
 
-def _is_free(type_: AvroType, parts: list[_Extent]) -> bool:
+def _has_empty_values(type_: AvroType, parts: list[_Extent]) -> bool:
     match type_.kind:
         case "null":
             return True
         case "fixed":
             return type_.size == 0
         case "record":
-            return not parts or any(part.free for part in parts)
-        case "union":  # its branch number takes a byte, which covers one value that takes none
-            return any(part.free and part.width for part in parts)
+            return not parts or any(part.has_empty_values for part in parts)
+        case "union":  # the branch number takes a byte, so a branch like null does not count
+            return any(part.has_empty_values and part.width for part in parts)
         case _:
             return False
