@@ -67,10 +67,11 @@ class StatusSettings(Settings):
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if there is nothing to count."""
-        if self.bucket == "" and self.tables == ():
+        if (self.bucket, self.tables, self.producers) == ("", (), None):
             yield (
-                "found neither PENSTOCK_REJECTED_BUCKET (--bucket) nor PENSTOCK_STATUS_TABLES"
-                " (--tables), expected one of them, as `penstock init` writes it"
+                "found none of PENSTOCK_REJECTED_BUCKET (--bucket), PENSTOCK_STATUS_TABLES"
+                " (--tables) and PENSTOCK_STATUS_PRODUCERS (--producers), expected one of them, as"
+                " `penstock init` writes it"
             )
 
 

@@ -227,8 +227,15 @@ def test_what_cannot_be_counted_is_an_error_and_the_rest_is_counted(run: Run, er
     ("changes", "problem"),
     [
         (
-            {"PENSTOCK_REJECTED_BUCKET": "", "PENSTOCK_STATUS_TABLES": ""},
-            "found neither PENSTOCK_REJECTED_BUCKET (--bucket) nor PENSTOCK_STATUS_TABLES",
+            dict.fromkeys(
+                (
+                    "PENSTOCK_REJECTED_BUCKET",
+                    "PENSTOCK_STATUS_PRODUCERS",
+                    "PENSTOCK_STATUS_TABLES",
+                ),
+                "",
+            ),
+            "found none of PENSTOCK_REJECTED_BUCKET (--bucket), PENSTOCK_STATUS_TABLES (--tables)",
         ),
         (
             {"PENSTOCK_STATUS_PRODUCERS": '{"f": {"schema": "s"}}'},
