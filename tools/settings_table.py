@@ -13,7 +13,7 @@ from penstock.extensions.quality import QualitySettings, ScheduleSettings, Topic
 from penstock.extensions.staging import RetrySettings
 from penstock.extensions.staging.spark import StageSettings
 from penstock.kafka import KafkaSettings
-from penstock.operations import ProduceSettings, ReadSettings
+from penstock.operations import ProduceSettings, ReadSettings, StatusSettings
 from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.sinks import FunctionLeaseSettings, SelectionSettings
@@ -30,6 +30,7 @@ PROGRAMS: Mapping[str, Sequence[type[Settings]]] = {
     "produce": (ProduceSettings,),
     "read": (ReadSettings,),
     "errors": (SelectionSettings,),
+    "status": (StatusSettings,),
     "staging": (StageSettings, RetrySettings, FunctionLeaseSettings),
     "quality": (QualitySettings, TopicSettings, ScheduleSettings, FunctionLeaseSettings),
     "drift": (TableSettings, SyncSettings, FunctionLeaseSettings),

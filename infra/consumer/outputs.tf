@@ -74,7 +74,7 @@ output "profiles" {
       PENSTOCK_PARKED_BUCKET  = module.lake.parked_bucket.name
       PENSTOCK_REGISTRY       = local.registry_urls
       PENSTOCK_WORKGROUP      = module.lake.workgroup
-    }, var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed })
+    }, module.status.settings, var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed })
   }
 }
 

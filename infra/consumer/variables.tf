@@ -428,6 +428,12 @@ variable "spark" {
   }
 }
 
+variable "status" {
+  description = "The minutes between two counts of open dead letters, and the number above which an alarm starts."
+  type        = object({ dead_letters = optional(number), minutes = optional(number) })
+  default     = {}
+}
+
 variable "subscribers" {
   description = "E-mail addresses that are notified of alarms and parked records."
   type        = set(string)

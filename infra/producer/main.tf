@@ -224,14 +224,8 @@ module "alarms" {
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure.kind == "privatelink" }
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
   load_balancers     = local.load_balancers
-  producers = {
-    for name, producer in local.producers : name => {
-      function       = producer.function
-      schema         = producer.schema
-      version_budget = producer.version_budget
-    }
-  }
-  retention = var.retention
+  producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
+  retention          = var.retention
   spark = one([for spark in values(module.spark) : {
     application_id = spark.application.id
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }

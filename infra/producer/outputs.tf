@@ -92,7 +92,7 @@ output "functions" {
 
 output "profiles" {
   description = "The settings of commands, by producer function; `penstock init` writes them to penstock.toml."
-  value       = { for name, settings in local.producer_environments : name => merge(settings, { AWS_REGION = var.region }) }
+  value       = { for name, settings in local.producer_environments : name => merge(settings, module.status.settings, { AWS_REGION = var.region }) }
 }
 
 # Without what the root needs of them: a VPC of others would be a change of this root.

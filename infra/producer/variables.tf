@@ -262,8 +262,8 @@ variable "producers" {
   default = { producer = { topic = "sensor", policy = "exact" } }
 
   validation {
-    condition     = alltrue([for name in keys(var.producers) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && name != "access"])
-    error_message = "The producers are ${join(", ", keys(var.producers))}; use up to 24 small letters, digits and dashes for each, a letter first, and not access, which is the function that makes topics."
+    condition     = alltrue([for name in keys(var.producers) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !contains(["access", "status"], name)])
+    error_message = "The producers are ${join(", ", keys(var.producers))}; use up to 24 small letters, digits and dashes for each, a letter first, and neither access nor status, which are functions that make topics and count."
   }
   validation {
     condition = alltrue([
@@ -411,6 +411,16 @@ variable "spark" {
     condition     = length(var.jobs) == 0 ? true : length(fileset(var.spark.jars, "*.jar")) > 0
     error_message = "There are no jars in ${var.spark.jars}; fetch them with `make install`."
   }
+}
+
+variable "status" {
+  description = "The minutes between two counts of what is open, and when an alarm starts: above kept_events, or below versions_left (a fifth of the budget unless given)."
+  type = object({
+    kept_events   = optional(number)
+    minutes       = optional(number)
+    versions_left = optional(number)
+  })
+  default = {}
 }
 
 variable "subscribers" {

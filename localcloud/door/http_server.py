@@ -132,6 +132,11 @@ class _Handler(MotoRequestHandler):
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
+    def log_error(self, format: str, *args: object) -> None:
+        """Log nothing about a connection that was idle for too long: SDKs leave theirs open."""
+        if not any(isinstance(arg, TimeoutError) for arg in args):
+            super().log_error(format, *args)
+
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Log nothing here: there is a call log."""
 

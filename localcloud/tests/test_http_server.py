@@ -110,6 +110,22 @@ def test_a_bug_in_the_application_is_a_500(connection, caplog):
     assert "GET /bug failed" in caplog.text
 
 
+def test_an_idle_connection_ends_without_an_error_in_the_log(server, monkeypatch, caplog):
+    monkeypatch.setattr(server.RequestHandlerClass, "timeout", 0.1)
+    with caplog.at_level(logging.INFO), socket.create_connection(("127.0.0.1", server.port)) as raw:
+        raw.settimeout(60)
+        assert raw.recv(1000) == b""
+    assert caplog.records == []
+
+
+def test_another_fault_of_a_connection_is_logged(server, caplog):
+    with caplog.at_level(logging.ERROR):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
+            raw.sendall(b"NONSENSE\r\n\r\n")
+            assert b"400" in raw.recv(1000)
+    assert "Bad request syntax" in caplog.text
+
+
 def test_a_client_that_waits_for_100_continue_gets_it(server):
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
         raw.sendall(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from tests.e2e.payments import (
 from tests.e2e.registry import Registry
 from tests.e2e.sales import SALE, SALES_JOBS, SHOP_RUNS, STEP, SUMMARY_RUN, TOTALS_RUN
 from tests.e2e.staging import JOB, Review, make_staging_job
-from tests.fixtures.functions import wait_until
+from tests.fixtures.functions import invoke, wait_until
 
 _SENSOR = {"RegistryName": "penstock", "SchemaName": "sensor"}
 _ERRORS, _SHOP = "penstock-analytics-errors", "shop"
@@ -122,6 +123,11 @@ def exercise(accounts: Accounts, registry: Registry) -> Exercised:
     accounts.make_story("analytics").run_jobs("maintain-readings", "replay", JOB)
     review.end()
     said |= mended.wait()
+    for account, function in (
+        (PRODUCER, "penstock-status"),
+        (CONSUMER, "penstock-analytics-status"),
+    ):
+        assert invoke(partial(accounts.client, account=account), function, {})[1] is None
     return Exercised(accounts, given_up, _read_dead_letters(analytics), review, payments, said)
 
 

@@ -28,6 +28,8 @@ _SHOP_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-job-emr_cluster"
 _STAGE_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-{JOB}"
 _RETRY_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-retry-{JOB}"
 _SCHEDULE_ROLE = f"{_RETRY_ROLE}-schedule"
+_STATUS_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-status"
+_COUNT_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-status"
 _READER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-analytics-reader"
 
 _ERRORS, _READINGS = "penstock-analytics-errors", "penstock-analytics-readings"
@@ -130,6 +132,8 @@ _NOT_USED_HERE = {
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
     },
     _SCHEDULE_ROLE: set(),
+    _STATUS_ROLE: set(),
+    _COUNT_ROLE: set(),
 }
 
 
@@ -210,6 +214,10 @@ _NEIGHBOURS = [
     (_RETRY_ROLE, "dynamodb:PutItem", {"TableName": _UNJOINED, "Item": _KEY}),
     (_RETRY_ROLE, "dynamodb:Query", {"TableName": _WAITING}),
     (_RETRY_ROLE, "s3:PutObject", {"Bucket": _PARKED, "Key": "errors/k"}),
+    (_STATUS_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OTHER}),
+    (_STATUS_ROLE, "s3:GetObject", {"Bucket": _REJECTED, "Key": "k"}),
+    (_COUNT_ROLE, "dynamodb:Query", {"TableName": _ERRORS}),
+    (_COUNT_ROLE, "dynamodb:Scan", {"TableName": _ERRORS}),
     (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OTHER}),
     (
         _READER_ROLE,

@@ -21,6 +21,7 @@ from tests.e2e.deployers import REWRITING, WITHDRAWN, read_seen, read_used, with
 from tests.e2e.leftovers import list_everything, list_usable_keys
 from tests.e2e.payments import FUNCTIONS, REGISTRIES
 from tests.e2e.registry import URL
+from tests.e2e.watches import Watch
 from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
@@ -97,6 +98,53 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
     assert (row["deviceId"], row["temperature"]) == ("000001", 30)
 
 
+def test_an_alarm_is_on_until_the_kept_event_is_replayed(accounts, client):
+    watch = Watch(accounts, accounts.producer, "penstock", "producer-kept-events")
+    bucket = {"Bucket": accounts.producer.outputs()["rejected_events_bucket"]}
+    s3, glue = client("s3", PRODUCER), client("glue", PRODUCER)
+    for each in s3.list_objects_v2(**bucket).get("Contents", []):  # of the tests before
+        s3.delete_object(**bucket, Key=each["Key"])
+    schema = {
+        "SchemaId": {"RegistryName": "penstock", "SchemaName": "sensor"},
+        "SchemaVersionNumber": {"LatestVersion": True},
+    }
+    glue.update_schema(**schema, Compatibility="DISABLED")
+    assert "IncompatibleSchemaError" in accounts.refuse({"unheard_of": 1})
+    glue.update_schema(**schema, Compatibility="BACKWARD")
+
+    assert watch.count() == "ALARM"
+    assert watch.wait() == "ALARM"  # a count that is missing is no count of nothing
+    assert watch.count() == "ALARM"
+    assert "penstock-producer: 1 kept events" in watch.penstock("status", "--fail", code=1)
+    assert "1 written, 0 stay" in watch.penstock("rejected", "replay", "penstock-producer/")
+    wait_until("the alarm is over", lambda: watch.count() == "OK", 60)
+    assert "penstock-producer: 0 kept events" in watch.penstock("status", "--fail")
+
+
+def test_an_alarm_is_on_until_the_dead_letter_is_settled(accounts, client):
+    watch = Watch(accounts, accounts.consumers["analytics"], "penstock-analytics", "errors-open")
+    table = "penstock-analytics-errors"
+    before = watch.read_open(table)
+    accounts.write("sensor", b"junk")
+    wait_until("the record is a dead letter", lambda: watch.read_open(table) > before, 60)
+
+    assert watch.count() == "ALARM"
+    assert watch.wait() == "ALARM"
+    assert watch.count() == "ALARM"
+    dynamodb = client("dynamodb", CONSUMER)
+    for row in dynamodb.scan(TableName=table, FilterExpression="attribute_exists(nextAttemptAt)")[
+        "Items"
+    ]:  # as a replay parks them
+        dynamodb.update_item(
+            TableName=table,
+            Key={"id": row["id"]},
+            UpdateExpression="SET parkedAt = :where REMOVE nextAttemptAt",
+            ExpressionAttributeValues={":where": {"S": "s3://parked/records/1"}},
+        )
+    wait_until("the alarm is over", lambda: watch.count() == "OK", 60)
+    assert watch.read_open(table) == 0
+
+
 def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     accounts, registry, billing, set_password
 ):
@@ -119,6 +167,8 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     )
 
     assert _without_creations(changes) == {
+        ("aws_iam_role_policy", "update"): 1,  # what is counted
+        ("aws_lambda_function", "update"): 1,
         ("aws_lambda_invocation", "replace"): 1,
         ("aws_msk_cluster", "update"): 1,
         ("aws_msk_configuration", "update"): 1,

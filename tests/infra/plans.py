@@ -49,6 +49,7 @@ _BUILT = (
     "producer-lambda",
     "quality-lambda",
     "retry-lambda",
+    "status-lambda",
     "sync-lambda",
 )
 _PROVIDERS = """

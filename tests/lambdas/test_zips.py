@@ -64,11 +64,37 @@ _CALLS = {
     "producer": ([], []),
     "quality": (json.loads((_ROOT / "lambdas/quality/events/schedule.json").read_text()), {}),
     "sync": (json.loads((_ROOT / "lambdas/sync/events/schedule.json").read_text()), {}),
+    "status": (
+        json.loads((_ROOT / "lambdas/status/events/schedule.json").read_text()),
+        {
+            "kept_events": [],
+            "dead_letter_tables": [],
+            "versions_left": [
+                {
+                    "producer": "f",
+                    "schema": "s",
+                    "budget": 5,
+                    "few": 1,
+                    "left": 5,
+                    "problem": None,
+                }
+            ],
+        },
+    ),
     # The 10 seconds of the context are too few for a run.
     "retry": (
         json.loads((_ROOT / "lambdas/retry/events/schedule.json").read_text()),
         {"joined": 0, "waiting": 0, "parked": 0, "notices": 0, "is_complete": False},
     ),
+}
+# Settings of one function: without a bucket, its call needs no network.
+_SETTINGS = {
+    "status": {
+        "PENSTOCK_REJECTED_BUCKET": "",
+        "PENSTOCK_STATUS_PRODUCERS": json.dumps(
+            {"f": {"registry": "memory://", "schema": "s", "budget": 5, "few": 1}}
+        ),
+    }
 }
 # What a function has besides, and the number of its extensions.
 _PACKAGES = {
@@ -130,6 +156,7 @@ def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> 
     event, expected = _CALLS[name]
 
     said = _run(
+        f"import os\nos.environ.update({_SETTINGS.get(name, {})!r})\n"
         "import handler, crc32c._crc32c\n"
         "from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token\n"
         "generate_auth_token('eu-central-1')  # looks for its version in METADATA\n"

@@ -67,36 +67,16 @@ locals {
 
   _producers = merge([
     for name, producer in var.producers : {
-      "${name}-rejected-events" = {
-        description = "${producer.function} rejected events that can never be written as they are; see the rules that they break with `penstock rejected list`, fix the sender, or send them again once the schema may take them."
-        namespace   = "Penstock", metric = "RejectedEvents"
-        dimensions  = { FunctionName = producer.function, Schema = producer.schema }
-      }
       "${name}-undelivered-events" = {
-        description = "${producer.function} could not write events in time: the registry or the brokers did not answer, or under the policy fixed the schema is missing; fix the cause, then send the events again with `penstock rejected replay`."
+        description = "${producer.function} could not write events in time: the registry or the brokers did not answer, or under the policy fixed the schema is missing; fix the cause, then replay the events (${name}-kept-events)."
         namespace   = "Penstock", metric = "UndeliveredEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
     }
   ]...)
 
-  # A producer without a budget registers no versions.
-  _budgets = {
-    for name, producer in var.producers : "${name}-schema-versions" => {
-      description = "A schema has used 80 % of its budget of ${producer.version_budget} versions, after which new shapes of events are rejected; find the field that keeps changing, or raise the budget."
-      namespace   = "Penstock", metric = "SchemaVersions", statistic = "Maximum"
-      dimensions  = { FunctionName = producer.function, Schema = producer.schema }
-      comparison  = "GreaterThanOrEqualToThreshold", threshold = floor(producer.version_budget * 0.8)
-    } if producer.version_budget != null
-  }
-
   _consumers = merge([
     for name in var.consumers : {
-      "${trimprefix(name, "${var.prefix}-")}-given-up" = {
-        description = "${name} put records into the table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."
-        namespace   = "Penstock", metric = "RecordsGivenUp"
-        dimensions  = { FunctionName = name }
-      }
       "${trimprefix(name, "${var.prefix}-")}-held" = {
         description = "Partitions that ${name} reads have waited for a schema for a quarter of an hour; see in /aws/lambda/${name} which one, and whether the registry and the reader role are there."
         namespace   = "Penstock", metric = "PartitionsHeld", statistic = "Maximum"
@@ -119,11 +99,6 @@ locals {
         namespace   = "Penstock", metric = "RecordsBehind", statistic = "Maximum"
         dimensions  = { service = name }
         threshold   = var.lag_records, periods = 3
-      }
-      "${name}-given-up" = {
-        description = "The Spark job ${name} put records into its table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."
-        namespace   = "Penstock", metric = "PermanentErrors"
-        dimensions  = { service = name }
       }
       "${name}-lost" = {
         description = "Kafka deleted records before the Spark job ${name} read them; its log names the offsets. Keep topics for longer, or give the job more executors."
@@ -167,7 +142,6 @@ locals {
     local._connections,
     local._dead_letters,
     local._producers,
-    local._budgets,
     local._consumers,
     local._jobs,
     local._joins,

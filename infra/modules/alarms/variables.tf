@@ -78,18 +78,9 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "The producer functions whose metrics are watched, by the prefix of their alarms: function name, schema name, and the version budget if it registers versions."
-  type = map(object({
-    function       = string
-    schema         = string
-    version_budget = optional(number)
-  }))
-  default = {}
-
-  validation {
-    condition     = alltrue([for producer in values(var.producers) : producer.version_budget == null ? true : producer.version_budget >= 2])
-    error_message = "The budgets are ${join(", ", compact(values(var.producers)[*].version_budget))} schema versions; give each at least 2, so that 80 % of it is one."
-  }
+  description = "The producer functions whose metrics are watched, by the prefix of their alarms: function name and schema name."
+  type        = map(object({ function = string, schema = string }))
+  default     = {}
 }
 
 variable "region" {

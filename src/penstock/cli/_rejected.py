@@ -39,7 +39,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "prefix",
         nargs="+",
         metavar="KEY",
-        help="a key, or a prefix of keys such as 2026/11/21",
+        help="a key, or a prefix of keys such as penstock-producer/2026/11/21",
     )
     replay.add_argument(
         "--function", help="the producer function to send them to [the one that rejected them]"

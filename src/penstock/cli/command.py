@@ -21,6 +21,7 @@ from penstock.cli import (
     _read,
     _rejected,
     _schema,
+    _status,
     _submit,
 )
 from penstock.cli.commands import Command, add_command, load_commands
@@ -33,7 +34,7 @@ _TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
     "set up": {"init": _init, "config": _config, "contract": _contract, "completion": _completion},
     "events and records": {"produce": _produce, "read": _read},
     "schemas": {"schema": _schema},
-    "what failed": {"rejected": _rejected, "errors": _errors},
+    "what failed": {"status": _status, "rejected": _rejected, "errors": _errors},
     "jobs": {"submit": _submit},
 }
 _INSTALLED: Final = "extensions"

@@ -37,6 +37,15 @@ from penstock.operations.schemas import (
     read_versions,
     register_schema,
 )
+from penstock.operations.status import (
+    DeadLetterCount,
+    Gauge,
+    KeptEvents,
+    Status,
+    StatusReader,
+    StatusSettings,
+    VersionsLeft,
+)
 from penstock.operations.steps import JobStep
 from penstock.operations.stored_settings import read_stored_settings
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
@@ -45,10 +54,13 @@ __all__ = [
     "CONTRACT_FILE",
     "CheckedSchema",
     "ComparedVersions",
+    "DeadLetterCount",
     "EventLines",
+    "Gauge",
     "GeneratedEvents",
     "JobRun",
     "JobStep",
+    "KeptEvents",
     "ListedEvent",
     "PreviewedEvent",
     "ProduceSettings",
@@ -58,6 +70,10 @@ __all__ = [
     "RegisteredSchema",
     "ReplayedEvent",
     "RunCounts",
+    "Status",
+    "StatusReader",
+    "StatusSettings",
+    "VersionsLeft",
     "WrittenContract",
     "check_candidate",
     "compare_versions",

@@ -54,7 +54,7 @@ class _NotAcceptedError(Exception):
 
 
 def list_rejected(bucket: str, prefix: str = "") -> Iterator[ListedEvent]:
-    """Yield the events whose keys begin with the prefix, oldest day first.
+    """Yield the events whose keys begin with the prefix, by producer, oldest day first.
 
     Raises:
         SinkError: the bucket cannot be read.
@@ -82,7 +82,7 @@ def replay_rejected(
     prefixes = list(prefixes)
     if "" in prefixes:
         raise OperationError(
-            "found an empty key, expected a key or a prefix of keys such as 2026/11/21"
+            "found an empty key, expected a key or a prefix such as penstock-producer/2026/11/21"
         )
     events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
     # List all keys before the first event is deleted; a key of two prefixes is sent once.

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from botocore.config import Config
@@ -65,12 +66,13 @@ class RejectedEvent:
 
     @property
     def key(self) -> str:
-        """The object's key, which begins with the date; retries on the same day have the same key.
+        """The object's key: the producer, the day, and an id that retries have in common.
 
         Lambda retries an asynchronous invocation twice, under the same request id. A retry after
         midnight writes a second object, so the event is replayed twice and not lost.
         """
-        return f"{self.when[:10].replace('-', '/')}/{self.request_id}-{self.index}.json"
+        day = self.when[:10].replace("-", "/")
+        return f"{self.function}/{day}/{self.request_id}-{self.index}.json"
 
     def again(self) -> Any:
         """Return the event as it is sent again, with the base fields that the producer added."""
@@ -204,7 +206,7 @@ class RejectedEvents:
             raise problem
 
     def list(self, prefix: str = "") -> Iterator[str]:
-        """Yield the keys of events that begin with the prefix, oldest day first.
+        """Yield the keys of events that begin with the prefix, by producer, oldest day first.
 
         Raises:
             SinkError: the bucket cannot be listed.
@@ -213,6 +215,28 @@ class RejectedEvents:
         with self._translated("listed", prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
                 yield from (each["Key"] for each in page.get("Contents", ()))
+
+    def list_producers(self) -> tuple[str, ...]:
+        """Return the names of the producer functions that have events in the bucket.
+
+        Raises:
+            SinkError: the bucket cannot be listed.
+        """
+        pages = self._s3.get_paginator("list_objects_v2")
+        with self._translated("listed", ""):
+            return tuple(
+                each["Prefix"].removesuffix("/")
+                for page in pages.paginate(Bucket=self._bucket, Delimiter="/")
+                for each in page.get("CommonPrefixes", ())
+            )
+
+    def count(self, function: str, most: int) -> int:
+        """Return the number of events of a producer, and `most` for more: a call for 1,000 keys.
+
+        Raises:
+            SinkError: the bucket cannot be listed.
+        """
+        return sum(1 for _ in islice(self.list(f"{function}/"), most))
 
     def read(self, key: str) -> RejectedEvent:
         """Return the event with this key.

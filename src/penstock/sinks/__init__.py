@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
-from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
+from penstock.sinks.error_table import (
+    DEFAULT_KEEP_DAYS,
+    JOIN,
+    DeadLetterSettings,
+    ErrorTable,
+    OpenDeadLetters,
+)
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
@@ -23,6 +29,7 @@ __all__ = [
     "FunctionLease",
     "FunctionLeaseSettings",
     "ObjectStore",
+    "OpenDeadLetters",
     "ParkedRecords",
     "RowAddress",
     "RowWriter",

@@ -7,9 +7,10 @@ import json
 import re
 import time
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from penstock.errors import Failure, RowExistsError, SinkRefusedError
@@ -58,6 +59,24 @@ class DeadLetterSettings(Settings):
         "PENSTOCK_PARKED_BUCKET",
         "bucket for dead letters that are too large for a row, and for parked ones",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDeadLetters:
+    """The numbers of open rows: those that a replay owns, by reason, and those that wait for a row.
+
+    `is_complete` is false if there may be more, and an older one than `oldest_seconds`.
+    """
+
+    reasons: Mapping[str, int]
+    waiting: int
+    oldest_seconds: int
+    is_complete: bool
+
+    @property
+    def total(self) -> int:
+        """The number of rows that a replay owns."""
+        return sum(self.reasons.values())
 
 
 class ErrorTable:
@@ -201,18 +220,43 @@ class ErrorTable:
 
     def find_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
         """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
+        for rows in self._query(stage, selection.due_s):
+            yield [row["id"] for row in rows if selection.matches(DeadLetter.describe(row))]
+
+    def count_open(self, most: int) -> OpenDeadLetters:
+        """Count the open rows by reason, up to `most` of each stage.
+
+        The index has nothing but open rows: a lease or a row that is settled costs nothing.
+        """
+        stages = {
+            stage: [*islice(chain.from_iterable(self._query(stage, limit=most)), most)]
+            for stage in (*_REPLAYED, JOIN)
+        }
+        rows = [row for stage in _REPLAYED for row in stages[stage]]
+        first_ms = min((row["firstSeen"] for row in rows), default=None)
+        return OpenDeadLetters(
+            reasons=dict(sorted(Counter(row["reason"] for row in rows).items())),
+            waiting=len(stages[JOIN]),
+            oldest_seconds=0 if first_ms is None else max(0, int(self._clock() - first_ms / 1_000)),
+            is_complete=all(len(found) < most for found in stages.values()),
+        )
+
+    def _query(
+        self, stage: str, due_s: int | None = None, limit: int | None = None
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Yield the open rows of a stage by page, as the index has them."""
         condition, values = _OPEN, dict[str, Any]({":stage": stage})
-        if selection.due_s is not None:
-            condition, values = _DUE, {**values, ":until": selection.due_s}
+        if due_s is not None:
+            condition, values = _DUE, {**values, ":until": due_s}
         request = {
             "TableName": self._table,
             "IndexName": _DUE_INDEX,
             "KeyConditionExpression": condition,
             "ExpressionAttributeNames": _name(condition),
             "ExpressionAttributeValues": json.loads(write_item(values)),
+            **({} if limit is None else {"Limit": limit}),
         }
-        for rows in query_rows(self._client, request):
-            yield [row["id"] for row in rows if selection.matches(DeadLetter.describe(row))]
+        return query_rows(self._client, request)
 
     def _rows(
         self, ids: Sequence[str], matches: Callable[[DeadLetter], bool]

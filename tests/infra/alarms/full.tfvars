@@ -20,5 +20,5 @@ spark = {
   schedules      = ["penstock-producer-consumer-sync"]
 }
 tables      = ["penstock-producer-readings"]
-producers   = { producer = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 } }
+producers   = { producer = { function = "penstock-producer-producer", schema = "sensor" } }
 subscribers = ["ops@example.com"]

@@ -4,4 +4,3 @@ lag_records       = -1
 region            = "Frankfurt"
 cluster           = { name = "penstock-producer", broker_count = 0 }
 endpoint_services = { "1" = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef1" }
-producers         = { producer = { function = "penstock-producer", schema = "sensor", version_budget = 1 } }

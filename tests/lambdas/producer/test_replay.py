@@ -44,7 +44,7 @@ def test_an_event_that_kafka_did_not_take_is_sent_again(
     assert kept["event"] == {"temperature": 30}
     assert f"{answer['requestId']}-0.json" in answer["errorMessage"]
 
-    words = ["rejected", "replay", "2", "--bucket", producers.bucket]
+    words = ["rejected", "replay", f"{producers.function}/", "--bucket", producers.bucket]
     assert main(words, {}) == 1
     assert "0 written, 1 stay" in capsys.readouterr().out
     assert producers.rejected() == [kept]

@@ -65,7 +65,7 @@ def _function(client: Callable[..., Any], answer: str) -> str:
     )
 
 
-def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
+def test_events_are_listed_by_producer_and_day(run: Run, bucket: str) -> None:
     other = dataclasses.replace(_EVENT, timestamp=0, request_id="r-2", detail="told once more")
     _keep(bucket, _EVENT, other)
 
@@ -76,7 +76,7 @@ def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
         [other.key, "1970-01-01T00:00:00.000Z", "DeliveryError", *other.detail.split()],
         [_EVENT.key, "2026-11-21T04:06:55.788Z", "DeliveryError", *_EVENT.detail.split()],
     ]
-    _, out = run("list", "2026/")
+    _, out = run("list", "penstock-producer/2026/")
     assert [line.split()[0] for line in out.splitlines()] == ["KEY", _EVENT.key]
     told = read_json("rejected list", run("list", "--output", "json")[1])
     assert told == [
@@ -147,7 +147,7 @@ def test_a_replay_is_told_as_json(run: Run, client: Callable[..., Any], bucket: 
     ]
     keys = _keep(bucket, *events)
 
-    code, out = run("replay", "2026/", "--output", "json")
+    code, out = run("replay", f"{function}/2026/", "--output", "json")
 
     assert code == 1
     assert read_json("rejected replay", out) == [
@@ -170,7 +170,7 @@ def test_an_event_that_is_rejected_again_stays_once(
     function = _function(client, f"return [{{'error': {_REFUSAL!r}}}]")
     (key,) = _keep(bucket, _EVENT)
 
-    code, out = run("replay", "2026/11", "--function", function)
+    code, out = run("replay", "penstock-producer/2026/11", "--function", function)
 
     assert out == (
         f"{key} stays: SchemaConflictError: temperature: found text\n0 written, 1 stay\n"
@@ -234,16 +234,16 @@ def test_an_event_that_stays_does_not_delay_the_others(
     keys = _keep(bucket, *events)
     client("s3").put_object(Bucket=bucket, Key="2026/11/21/zzz", Body=b"{}")
 
-    code, out = run("replay", "2026/11/21/", keys[0])
+    code, out = run("replay", "2026/11/21/", *keys, keys[0])
 
     assert out.splitlines()[-1] == "1 written, 2 stay"
     assert "2026/11/21/zzz stays: no document of a rejected event: KeyError('event')" in out
-    assert (code, keys_of(client, bucket)) == (1, [keys[1], "2026/11/21/zzz"])
+    assert (code, keys_of(client, bucket)) == (1, ["2026/11/21/zzz", keys[1]])
     code, out = run("list")
     assert code == 1
     assert "2026/11/21/zzz cannot be read: no document" in out
     code, out = run("list", "--output", "json")
-    left, broken = read_json("rejected list", out)
+    broken, left = read_json("rejected list", out)
     assert (code, left["key"], left["problem"]) == (1, keys[1], None)
     assert (broken["key"], broken["when"]) == ("2026/11/21/zzz", None)
     assert broken["problem"].startswith("no document")
@@ -285,7 +285,8 @@ def test_an_empty_key_replays_nothing(run: Run, client: Callable[..., Any], buck
     code, out = run("replay", keys[0], "")
 
     assert out == (
-        "penstock: found an empty key, expected a key or a prefix of keys such as 2026/11/21\n"
+        "penstock: found an empty key, expected a key or a prefix such as "
+        "penstock-producer/2026/11/21\n"
     )
     assert (code, keys_of(client, bucket)) == (1, keys)
 

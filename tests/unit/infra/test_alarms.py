@@ -6,10 +6,13 @@ import inspect
 import re
 from pathlib import Path
 
+from penstock.operations import Status
 from penstock.producing import IntakeResult
 
 _ROOT = Path(__file__).parents[3]
-_WATCHED = re.compile(r'namespace += "Penstock", metric = "(\w+)"')
+_WATCHED = re.compile(
+    r'namespace += "Penstock", metric = "(\w+)"|^ +metric += "(\w+)", ', re.MULTILINE
+)
 _OF_A_CONSUMER = re.compile(r'\("(\w+)", ')
 _OF_A_RETRY = re.compile(r'add_metric\("(\w+)"')
 _OF_A_CHECK = re.compile(r'name="(Quality\w+)"')
@@ -28,9 +31,10 @@ def test_metrics_under_alarm_are_published() -> None:
         *_OF_A_CHECK.findall(check),
         *_OF_A_JOB.findall(job),
         *re.findall('"(.+)":', _counts()),
+        *re.findall(r'Gauge\("(\w+)"', inspect.getsource(Status.list_gauges)),
     }
 
-    watched = _WATCHED.findall(alarms)
+    watched = [own or other for own, other in _WATCHED.findall(alarms)]
 
     assert len(watched) >= 5
     assert set(watched) - published == set()

@@ -30,7 +30,7 @@ _EVENT = RejectedEvent(
     request_id="8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11",
     index=0,
 )
-_KEY = "2026/11/21/8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11-0.json"
+_KEY = "penstock-producer/2026/11/21/8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11-0.json"
 
 
 def _changed(**changes: Any) -> RejectedEvent:
@@ -146,15 +146,43 @@ def test_events_are_listed_read_and_deleted(client: Callable[..., Any], bucket: 
     events.keep([*many, _changed(timestamp=0)], kept)
     events.keep([_changed(index=3, reason="again")], kept)  # Lambda brings an event once more
 
-    assert kept == {0: f"1970/01/01/{_EVENT.request_id}-0.json"} | {
+    assert kept == {0: f"penstock-producer/1970/01/01/{_EVENT.request_id}-0.json"} | {
         index: each.key for index, each in enumerate(many) if index
     }
     assert len(keys_of(client, bucket)) == 21
-    assert list(events.list("2026/11/21/8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11-19")) == [many[19].key]
+    assert list(events.list(many[19].key[:-5])) == [many[19].key]
     assert events.read(many[3].key).reason == "again"
     events.delete(_KEY)
     events.delete(_KEY)
     assert _KEY not in keys_of(client, bucket)
+
+
+def test_events_are_counted_by_producer_up_to_a_number(
+    client: Callable[..., Any], bucket: str
+) -> None:
+    events = RejectedEvents(bucket)
+    assert events.list_producers() == ()
+    others = [_changed(function="penstock-producer-2", index=index) for index in range(3)]
+    events.keep([_changed(timestamp=0), _EVENT, *others], {})
+
+    assert events.list_producers() == ("penstock-producer-2", "penstock-producer")
+    assert events.count("penstock-producer", 10) == 2
+    assert events.count("penstock-producer-2", 2) == 2
+    assert events.count("penstock", 10) == 0
+
+
+def test_counting_lists_no_more_keys_than_it_counts(bucket: str) -> None:
+    events, asked = RejectedEvents(bucket), list[dict[str, Any]]()
+
+    def list_page(**request: Any) -> Any:
+        asked.append(request)
+        keys = [{"Key": f"{request['Prefix']}{len(asked)}-{n}"} for n in range(1_000)]
+        return {"Contents": keys, "IsTruncated": True, "NextContinuationToken": "more"}
+
+    events._s3.list_objects_v2 = list_page
+
+    assert events.count("f", 2_000) == 2_000
+    assert len(asked) == 2
 
 
 def test_an_event_that_cannot_be_kept_is_an_error_and_the_rest_is_kept(
