@@ -18,7 +18,7 @@ _REPLAY = (
     "Send rejected events to their producer again. A written event is deleted from the bucket; the "
     "others stay. It is an error if no event has such a key."
 )
-_COLUMNS = "{:<58} {:<24} {:<26} {}"
+_COLUMNS = "{:<78} {:<24} {:<26} {}"
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
