@@ -10,21 +10,22 @@ import json
 import re
 
 from localcloud.door.errors import AwsError
-from penstock.errors import SchemaError
-from penstock.schemas import Compatibility, load_schema
+from localcloud.services.glue_registry.avro_types import parse_definition
+from localcloud.services.glue_registry.compatibility import Mode
+from localcloud.services.glue_registry.errors import invalid
 
 _MESSAGE = re.compile(r"\b(message|enum)\s+\w+\s*\{")
-_UNCOMPARED = frozenset({Compatibility.NONE, Compatibility.DISABLED})
+_UNCOMPARED = frozenset({Mode.NONE, Mode.DISABLED})
 
 
 def find_problem(definition: str, data_format: str) -> str | None:
     """Return the syntax error of a definition, None if it is valid."""
     try:
         if data_format == "AVRO":
-            load_schema(definition)
+            parse_definition(definition)
         elif data_format == "JSON" and not isinstance(json.loads(definition), dict | bool):
             return "a JSON schema is an object, true or false"
-    except (SchemaError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return str(error)
     if data_format == "PROTOBUF" and not _is_protobuf(definition):
         return "a Protocol Buffers schema has a message or an enum, and as many { as }"
@@ -40,11 +41,10 @@ def check_definition(definition: str, data_format: str) -> None:
     """Raise AwsError if the syntax of a definition is invalid."""
     problem = find_problem(definition, data_format)
     if problem is not None:
-        said = f"Schema definition of {data_format} data format is invalid: {problem}"
-        raise AwsError("InvalidInputException", said)
+        raise invalid(f"Schema definition of {data_format} data format is invalid: {problem}")
 
 
-def check_comparable(data_format: str, mode: Compatibility) -> None:
+def check_comparable(data_format: str, mode: Mode) -> None:
     """Raise AwsError for a comparison that localcloud cannot make."""
     if data_format == "PROTOBUF" and mode not in _UNCOMPARED:
         said = (

@@ -8,7 +8,7 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.services.glue_registry.requests import find_version, page, registry_operation
 from localcloud.services.glue_registry.state import GlueRegistries, show_time
-from penstock.registry import StoredVersion
+from localcloud.services.glue_registry.store import Version
 
 
 @registry_operation("PutSchemaVersionMetadata")
@@ -59,7 +59,7 @@ def _show_values(values: list[dict[str, str]]) -> dict[str, Any]:
     return {**newest, **({"OtherMetadataValueList": others} if others else {})}
 
 
-def _show(call: Call, registries: GlueRegistries, version: StoredVersion) -> dict[str, Any]:
+def _show(call: Call, registries: GlueRegistries, version: Version) -> dict[str, Any]:
     schema = registries.schemas[version.subject]
     return {
         "SchemaArn": schema.arn,

@@ -6,6 +6,7 @@ from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
+from localcloud.services.glue_registry.errors import quota_reached
 from localcloud.services.glue_registry.requests import (
     arn_of,
     find_registry,
@@ -31,7 +32,7 @@ def add_registry(call: Call, registries: GlueRegistries, name: str) -> Registry:
     """Create a registry without description and tags."""
     if len(registries.registries) >= REGISTRY_QUOTA:
         said = f"The account has {REGISTRY_QUOTA} registries in this Region and takes no more."
-        raise AwsError("ResourceNumberLimitExceededException", said)
+        raise quota_reached(said)
     made = Registry(name, arn_of(call, f"registry/{name}"), None, {})
     registries.registries[name] = made
     return made

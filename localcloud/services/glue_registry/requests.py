@@ -6,24 +6,17 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from localcloud.door.constraints import check_params
-from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.services.glue_registry.errors import INVALID, invalid, not_found
 from localcloud.services.glue_registry.state import (
     DEFAULT_REGISTRY,
     GlueRegistries,
     Registry,
     Schema,
 )
-from penstock.errors import (
-    IncompatibleSchemaError,
-    SchemaError,
-    SchemaNotFoundError,
-    SchemaQuotaError,
-)
-from penstock.registry import StoredVersion
+from localcloud.services.glue_registry.store import Version
 
 _PAGE = 25
-_INVALID = "InvalidInputException"
 Answer: TypeAlias = Callable[[Call, GlueRegistries], dict[str, Any]]
 
 
@@ -33,10 +26,10 @@ def registry_operation(name: str) -> Callable[[Answer], Answer]:
     def register(function: Answer) -> Answer:
         @operation("glue", name)
         def answer(call: Call) -> dict[str, Any]:
-            check_params(call, _INVALID)
+            check_params(call, INVALID)
             registries = own_registries(call)
             with registries.lock:
-                return _translate(lambda: function(call, registries))
+                return function(call, registries)
 
         return function
 
@@ -46,16 +39,6 @@ def registry_operation(name: str) -> Callable[[Answer], Answer]:
 def own_registries(call: Call) -> GlueRegistries:
     """Return the registries of the caller's account in the region of the call."""
     return call.cloud.state(GlueRegistries, call.account, call.region)
-
-
-def invalid(message: str) -> AwsError:
-    """Return the error of an invalid request."""
-    return AwsError(_INVALID, message)
-
-
-def not_found(thing: str) -> AwsError:
-    """Return the error of a missing resource; clients tell schema and version by its text."""
-    return AwsError("EntityNotFoundException", f"{thing} is not found.")
 
 
 def arn_of(call: Call, end: str) -> str:
@@ -86,7 +69,7 @@ def find_schema(call: Call, registries: GlueRegistries) -> Schema:
     return registries.schemas[arn]
 
 
-def find_version(call: Call, registries: GlueRegistries) -> StoredVersion:
+def find_version(call: Call, registries: GlueRegistries) -> Version:
     """Return the version that SchemaVersionId names, or SchemaId and SchemaVersionNumber."""
     if ("SchemaVersionId" in call.params) == ("SchemaId" in call.params):
         raise invalid("One of SchemaVersionId and SchemaId is needed.")
@@ -95,7 +78,7 @@ def find_version(call: Call, registries: GlueRegistries) -> StoredVersion:
     return read_number(call, registries, "SchemaVersionNumber")
 
 
-def read_number(call: Call, registries: GlueRegistries, parameter: str) -> StoredVersion:
+def read_number(call: Call, registries: GlueRegistries, parameter: str) -> Version:
     """Return the version of the schema that a parameter names by number, or as the latest."""
     schema, wanted = find_schema(call, registries), call.params.get(parameter, {})
     if bool(wanted.get("LatestVersion")) == ("VersionNumber" in wanted):
@@ -115,15 +98,3 @@ def page(call: Call, member: str, shown: list[dict[str, Any]]) -> dict[str, Any]
     if end < len(shown):
         answer["NextToken"] = str(end)
     return answer
-
-
-def _translate(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Translate the store's errors to AWS's; the schema itself has been found before."""
-    try:
-        return function()
-    except SchemaNotFoundError as error:
-        raise not_found("Schema version") from error
-    except SchemaQuotaError as error:
-        raise AwsError("ResourceNumberLimitExceededException", f"{error}.") from error
-    except (SchemaError, IncompatibleSchemaError) as error:
-        raise invalid(f"{error}.") from error

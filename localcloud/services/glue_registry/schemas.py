@@ -6,13 +6,14 @@ from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
+from localcloud.services.glue_registry.compatibility import Mode
+from localcloud.services.glue_registry.errors import invalid
 from localcloud.services.glue_registry.formats import check_definition
 from localcloud.services.glue_registry.registries import add_registry
 from localcloud.services.glue_registry.requests import (
     arn_of,
     find_registry,
     find_schema,
-    invalid,
     page,
     read_number,
     registry_operation,
@@ -23,8 +24,7 @@ from localcloud.services.glue_registry.state import (
     Registry,
     Schema,
 )
-from penstock.registry import VersionStatus
-from penstock.schemas import Compatibility
+from localcloud.services.glue_registry.store import Status
 
 
 @registry_operation("CreateSchema")
@@ -36,7 +36,7 @@ def create_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
     check_definition(definition, data_format)
     registry, name = _registry_for(call, registries), call.params["SchemaName"]
     arn = arn_of(call, f"schema/{registry.name}/{name}")
-    mode = Compatibility(call.params.get("Compatibility", Compatibility.BACKWARD))
+    mode = Mode(call.params.get("Compatibility", Mode.BACKWARD))
     version = registries.store.create(arn, definition, mode, data_format)
     if version is None:
         raise AwsError("AlreadyExistsException", f"Schema already exists. SchemaArn: {arn}")
@@ -82,9 +82,7 @@ def update_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
     """Change the mode, the checkpoint or the description."""
     schema, mode = find_schema(call, registries), call.params.get("Compatibility")
     checkpoint = _read_checkpoint(call, registries)
-    registries.store.update(
-        schema.arn, mode=Compatibility(mode) if mode else None, checkpoint=checkpoint
-    )
+    registries.store.update(schema.arn, mode=mode, checkpoint=checkpoint)
     schema.describe_as(call.params.get("Description"))
     return _name(schema)
 
@@ -93,7 +91,7 @@ def _read_checkpoint(call: Call, registries: GlueRegistries) -> int:
     if "SchemaVersionNumber" not in call.params:
         raise invalid("SchemaVersionNumber, the new checkpoint, is required.")
     version = read_number(call, registries, "SchemaVersionNumber")
-    if version.status is not VersionStatus.AVAILABLE:
+    if version.status is not Status.AVAILABLE:
         raise invalid(f"Version {version.number} is {version.status} and cannot be a checkpoint.")
     return version.number
 

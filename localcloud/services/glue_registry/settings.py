@@ -6,8 +6,8 @@ from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.door.control import action
+from localcloud.services.glue_registry.compatibility import ComparedWith
 from localcloud.services.glue_registry.state import GlueRegistries
-from penstock.registry import ComparedWith
 
 
 @action("set-schema-registry")

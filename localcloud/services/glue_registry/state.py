@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from penstock.registry import SchemaStore
+from localcloud.services.glue_registry.store import SchemaStore
 
 REGISTRY_QUOTA = 100
 DEFAULT_REGISTRY = "default-registry"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.door.operations import Call, HttpAnswer, operation
-from localcloud.services.glue_registry.requests import not_found, own_registries
+from localcloud.services.glue_registry.errors import not_found
+from localcloud.services.glue_registry.requests import own_registries
 from localcloud.services.glue_registry.state import Described
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
+from localcloud.services.glue_registry.errors import invalid, not_found
 from localcloud.services.glue_registry.formats import (
     check_comparable,
     check_definition,
@@ -16,14 +17,12 @@ from localcloud.services.glue_registry.json_patch import list_changes
 from localcloud.services.glue_registry.requests import (
     find_schema,
     find_version,
-    invalid,
-    not_found,
     page,
     read_number,
     registry_operation,
 )
 from localcloud.services.glue_registry.state import GlueRegistries, show_time
-from penstock.registry import StoredVersion
+from localcloud.services.glue_registry.store import Version
 
 
 @registry_operation("RegisterSchemaVersion")
@@ -122,8 +121,7 @@ def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str
     return {"Diff": json.dumps(list(changes))}
 
 
-def _show(version: StoredVersion) -> dict[str, Any]:
-    assert version.registered_at is not None  # noqa: S101 - the store sets it
+def _show(version: Version) -> dict[str, Any]:
     return {
         "SchemaArn": version.subject,
         "SchemaVersionId": version.id,
