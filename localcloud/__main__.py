@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.command import commands
+from localcloud.command.terminal import printable
 from localcloud.errors import LocalcloudError
-from penstock.cli import printable
 
 _FOLDER = Path(__file__).parents[1] / ".localcloud"
 

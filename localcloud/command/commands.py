@@ -15,8 +15,8 @@ from typing import Any
 from localcloud.command.assumptions import read_assumptions
 from localcloud.command.instance import Instance, clear_folder, find_instance
 from localcloud.command.logs import follow_log
+from localcloud.command.terminal import printable
 from localcloud.errors import LocalcloudError
-from penstock.cli import printable
 
 _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
 _END_SECONDS = 20  # brokers move leaderships and close their logs

@@ -32,9 +32,8 @@ from localcloud.poller.batch import Place, is_wanted, make_item, place_of
 from localcloud.poller.delivery import NOTHING_YET, CallRefusedError, Delivery, Reply
 from localcloud.poller.patterns import parse_pattern
 from localcloud.poller.poller import Poller
+from localcloud.poller.probe import MissingTopicError, check_topics
 from localcloud.poller.settings import MappingSettings, read_settings
-from penstock.errors import BrokerError, TopicNotFoundError
-from penstock.kafka import check_access
 
 _IDLE_SECONDS = 3.0  # the interval at which an idle poller checks the brokers
 _RETRY_SECONDS = 1.0
@@ -154,7 +153,7 @@ class Worker:
                     self._consume(poller, options)
                 finally:
                     poller.close()
-            except (AccessError, BrokerError, KafkaError) as error:
+            except (AccessError, KafkaError) as error:
                 self._reports.obstruct(str(error))
                 self._stop.wait(_RETRY_SECONDS)
             except Exception as error:  # a poller must not end silently
@@ -172,8 +171,8 @@ class Worker:
     def _probe(self, options: Mapping[str, Any]) -> None:
         """Log in, to report why that fails; a topic may be created later."""
         try:
-            check_access(options, self._settings.topics)
-        except TopicNotFoundError as error:
+            check_topics(options, self._settings.topics)
+        except MissingTopicError as error:
             self._reports.obstruct(str(error))
         else:
             if not self._authorized:

@@ -27,7 +27,7 @@ from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
 from localcloud.tests.kafka.running_cluster import Running, produce
 from penstock.errors import BrokerLoginError
-from penstock.kafka import check_access
+from penstock.kafka.probe import check_access
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
