@@ -1,4 +1,5 @@
-"""Two AWS accounts on one machine, for development, the demo and tests.
+"""AWS accounts on one machine, for development and tests, with real Kafka, Lambda and Spark."""
 
-No shipped package imports it.
-"""
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""python -m localcloud up|down|status|env|run|logs|trace|registry|assumptions"""
+"""localcloud up|down|fetch|status|env|run|logs|trace|registry|assumptions"""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from localcloud import __version__
 from localcloud.command import commands
+from localcloud.command.fetch import PURPOSES, fetch
 from localcloud.command.terminal import printable
 from localcloud.errors import LocalcloudError
 
-_FOLDER = Path(__file__).parents[1] / ".localcloud"
+_FOLDER = Path(".localcloud")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     args = vars(_parser().parse_args(argv))
     command = args.pop("command")
+    args["folder"] = args["folder"].resolve()
     try:
         command(**args)
     except LocalcloudError as error:
@@ -31,9 +34,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m localcloud", description="Two AWS accounts on this machine."
+        prog="localcloud",
+        description="AWS accounts on this machine.",
     )
-    parser.add_argument("--folder", type=Path, default=_FOLDER, help="its files [.localcloud]")
+    parser.add_argument(
+        "--folder", type=Path, default=_FOLDER, help="its files [.localcloud in this folder]"
+    )
+    parser.add_argument("--version", action="version", version=f"localcloud {__version__}")
     parsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
     up = parsers.add_parser("up", help="start localcloud in the background")
@@ -56,7 +63,12 @@ def _parser() -> argparse.ArgumentParser:
     logs.add_argument("name", help="server, calls, broker-1, a function's name, a job run's id ...")
     logs.add_argument("--once", action="store_true", help="print the existing lines and end")
     logs.set_defaults(command=commands.logs)
+    for add in (_add_trace, _add_fetch, _add_run, _add_registry, _add_assumptions):
+        add(parsers)
+    return parser
 
+
+def _add_trace(parsers: Any) -> None:
     trace = parsers.add_parser("trace", help="show the hops from a VPC to a host")
     trace.add_argument("host", help="a host name, such as a broker's")
     trace.add_argument("port", type=int, help="its port")
@@ -66,9 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_output(trace)
     trace.set_defaults(command=commands.trace)
-    for add in (_add_run, _add_registry, _add_assumptions):
-        add(parsers)
-    return parser
+
+
+def _add_fetch(parsers: Any) -> None:
+    parser = parsers.add_parser("fetch", help="fetch the jars of Kafka, Apicurio and S3 for Spark")
+    names = ", ".join(PURPOSES)
+    parser.add_argument("purposes", nargs="*", metavar="NAME", help=f"{names} [all]")
+    parser.set_defaults(command=fetch)
 
 
 def _add_run(parsers: Any) -> None:

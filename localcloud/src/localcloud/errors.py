@@ -2,6 +2,7 @@
 
 LocalcloudError
 ├── MissingToolError            a program or jar is missing on this machine
+├── DownloadError               a jar cannot be fetched
 ├── AddressInUseError           another process listens on a server's address
 ├── BrokerStartError            a Kafka process did not start
 ├── RegistryStartError          Apicurio did not start
@@ -21,6 +22,10 @@ class LocalcloudError(Exception):
 
 class MissingToolError(LocalcloudError):
     """A program or jar is missing on this machine."""
+
+
+class DownloadError(LocalcloudError):
+    """A jar cannot be fetched, or is another one than expected."""
 
 
 class AddressInUseError(LocalcloudError):

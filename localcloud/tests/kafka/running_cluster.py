@@ -27,6 +27,7 @@ from kafka.admin import (
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from localcloud.cloud import Cloud
+from localcloud.jars import JARS
 from localcloud.poller.access import AccessError
 from localcloud.poller.probe import check_topics
 from localcloud.services.kafka import ClusterDirectory
@@ -34,8 +35,8 @@ from tests.fixtures.java import SHORT_LIVED
 
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
-_JARS = Path(__file__).parents[3] / "jars"
-_JAVA_PATH = f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*"
+_IAM = Path(__file__).parents[3] / "jars/iam/lib"
+_JAVA_PATH = f"{_IAM}/*:{JARS}/broker/*"
 
 
 @dataclass

@@ -74,6 +74,7 @@ _KEPT_TO = {
     "pyiceberg": {"extensions"},
 }
 # localcloud is a product of its own.
+_LOCAL = _ROOT / "localcloud/src"
 _NOT_IN_LOCALCLOUD = {"bench", "demo", "jobs", "lambdas", "penstock", "tests", "tools"}
 
 
@@ -202,11 +203,10 @@ def test_an_import_of_another_extension_is_found() -> None:
 
 
 def _localcloud() -> dict[str, Path]:
-    """Return the modules of localcloud by name, without its tests."""
+    """Return the modules of localcloud by name."""
     return {
-        ".".join(path.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in (_ROOT / "localcloud").rglob("*.py")
-        if "tests" not in path.parts
+        ".".join(path.relative_to(_LOCAL).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in _LOCAL.rglob("*.py")
     }
 
 

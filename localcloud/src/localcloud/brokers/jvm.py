@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.errors import MissingToolError
+from localcloud.folders import CACHE
+from localcloud.jars import JARS, find_jars
 
-_ROOT = Path(__file__).parents[2]
-_JARS = _ROOT / "jars" / "broker" / "lib"
+_JARS = JARS / "broker"
 _SOURCE = Path(__file__).with_name("Broker.java")
-_CACHE = _ROOT / ".cache" / "brokers"
+_CACHE = CACHE / "brokers"
 ARCHIVE = "classes.jsa"
 
 # C1 only: ready in half the time, 20 MB smaller; only bulk reads over TLS are slower.
@@ -98,13 +99,11 @@ def load_jvm() -> Jvm:
 
 def _fingerprint() -> str:
     """Return a digest of what the classes and the archive depend on: jars, JDK, source."""
-    javac, jars = shutil.which("javac"), sorted(_JARS.glob("*.jar"))
+    javac = shutil.which("javac")
     if javac is None:
         raise MissingToolError("javac was not found: install a JDK 17 or 21 (openjdk-17-jdk)")
-    if not jars:
-        raise MissingToolError(f"no jars in {_JARS.relative_to(_ROOT)}: run `make install`")
     digest = hashlib.sha256(_SOURCE.read_bytes() + (_LOGGING + _HOSTS).encode())
-    for path in (Path(os.path.realpath(javac)), *jars):
+    for path in (Path(os.path.realpath(javac)), *find_jars(_JARS)):
         stat = path.stat()
         # The JVM also compares names, sizes and times, and ignores an archive that differs.
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())

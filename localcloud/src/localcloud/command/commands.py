@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.command.assumptions import read_assumptions
+from localcloud.command.fetch import list_missing
 from localcloud.command.instance import Instance, clear_folder, find_instance
 from localcloud.command.logs import follow_log
-from localcloud.command.terminal import printable
+from localcloud.command.terminal import say
 from localcloud.errors import LocalcloudError
 
 _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
@@ -31,7 +32,7 @@ def up(folder: Path, port: int) -> None:
     """Start localcloud in the background if it does not run."""
     begun = time.monotonic()
     if instance := find_instance(folder):
-        _say(f"localcloud runs already: {instance.endpoint} (process {instance.pid})")
+        say(f"localcloud runs already: {instance.endpoint} (process {instance.pid})")
         if not instance.endpoint.endswith(f":{port}"):
             raise LocalcloudError(
                 f"it does not answer on port {port}: stop it first, or use another --folder"
@@ -39,23 +40,25 @@ def up(folder: Path, port: int) -> None:
         return
     clear_folder(folder)
     instance = _start(folder, port)
-    _say(f"localcloud answers on {instance.endpoint} after {time.monotonic() - begun:.1f} s")
-    _say(f"  process   {instance.pid}, its files in {folder}")
-    _say("  accounts  any: a 12-digit access key is that account")
-    _say(f'  use it    eval "$({_program()} env)"')
-    _say(f"  stop it   {_program()} down")
+    say(f"localcloud answers on {instance.endpoint} after {time.monotonic() - begun:.1f} s")
+    say(f"  process   {instance.pid}, its files in {folder}")
+    say("  accounts  any: a 12-digit access key is that account")
+    if missing := list_missing():
+        say(f"  missing   {missing}: {_program()} fetch")
+    say(f'  use it    eval "$({_program()} env)"')
+    say(f"  stop it   {_program()} down")
 
 
 def down(folder: Path) -> None:
     """Stop localcloud and every process that it started."""
     instance = find_instance(folder)
     if instance is None:
-        _say("localcloud does not run")
+        say("localcloud does not run")
         return
     gently = instance.end(_END_SECONDS)
     clear_folder(folder)
     how = "ended" if gently else f"was killed, it did not end within {_END_SECONDS} s"
-    _say(f"localcloud {how} (process {instance.pid})")
+    say(f"localcloud {how} (process {instance.pid})")
 
 
 def status(folder: Path, output: str) -> None:
@@ -63,13 +66,13 @@ def status(folder: Path, output: str) -> None:
     instance = _require(folder)
     parts = instance.ask("status")
     if output == "json":
-        _say(json.dumps(parts))
+        say(json.dumps(parts))
         return
-    _say(f"localcloud answers on {instance.endpoint} (process {instance.pid})")
+    say(f"localcloud answers on {instance.endpoint} (process {instance.pid})")
     for name, things in parts.items():
-        _say(f"\n{name}: {len(things) or 'none'}")
+        say(f"\n{name}: {len(things) or 'none'}")
         for line in _format_table(things):
-            _say(f"  {line.rstrip()}")
+            say(f"  {line.rstrip()}")
 
 
 def env(folder: Path, account: str, region: str) -> None:
@@ -82,9 +85,9 @@ def env(folder: Path, account: str, region: str) -> None:
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    _say("unset AWS_PROFILE AWS_SESSION_TOKEN")
+    say("unset AWS_PROFILE AWS_SESSION_TOKEN")
     for name, value in variables.items():
-        _say(f"export {name}={value}")
+        say(f"export {name}={value}")
 
 
 def run(folder: Path, name: str, hosts: bool, program: list[str]) -> None:
@@ -111,30 +114,30 @@ def run(folder: Path, name: str, hosts: bool, program: list[str]) -> None:
 def logs(folder: Path, name: str, once: bool) -> None:
     """Print a log and follow it."""
     for line in follow_log(_require(folder), folder, name, once=once):
-        _say(line)
+        say(line)
 
 
 def assumptions(folder: Path, output: str) -> None:
     """Print each assumption about AWS with its source and the command that would settle it."""
     found = read_assumptions()
     if output == "json":
-        _say(json.dumps([asdict(each) for each in found]))
+        say(json.dumps([asdict(each) for each in found]))
         return
     for each in found:
-        _say(f"{each.about}: {each.says}")
-        _say(f"  id      {each.id}")
-        _say(f"  source  {each.source} ({each.date})")
-        _say(f"  settle  {each.settle}\n")
+        say(f"{each.about}: {each.says}")
+        say(f"  id      {each.id}")
+        say(f"  source  {each.source} ({each.date})")
+        say(f"  settle  {each.settle}\n")
 
 
 def trace(folder: Path, output: str, **way: Any) -> None:
     """Print the hops from a VPC to a host, and the missing one."""
     found = _require(folder).ask("trace", **way)
     if output == "json":
-        _say(json.dumps(found))
+        say(json.dumps(found))
     else:
         for hop in found["hops"]:
-            _say(f"  {hop}")
+            say(f"  {hop}")
     if found["missing"]:
         raise LocalcloudError(found["missing"])
 
@@ -144,15 +147,15 @@ def registry(folder: Path, port: int, interface: str, host: str, output: str) ->
     wanted = {"port": port, "interface": interface, "host": host}
     found = _require(folder).ask("start-registry", **wanted)
     if output == "json":
-        _say(json.dumps(found))
+        say(json.dumps(found))
         return
-    _say(f"Apicurio Registry answers on {found['url']} (process {found['pid']})")
+    say(f"Apicurio Registry answers on {found['url']} (process {found['pid']})")
     places = {"this machine": found["url"].removeprefix("http://")}
     places |= {each: f"{name}:{found['port']}" for each, name in found["hosts"].items()}
     for place, address in places.items():
-        _say(f"  {place}")
-        _say(f"    its own API     apicurio+http://{address}")
-        _say(f"    Confluent's API confluent+http://{address}/apis/ccompat/v7")
+        say(f"  {place}")
+        say(f"    its own API     apicurio+http://{address}")
+        say(f"    Confluent's API confluent+http://{address}/apis/ccompat/v7")
 
 
 def _start(folder: Path, port: int) -> Instance:
@@ -204,7 +207,3 @@ def _format_table(things: list[dict[str, Any]]) -> Iterator[str]:
 def _show(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."
-
-
-def _say(text: str) -> None:
-    print(printable(text, keep="\n\t"), flush=True)

@@ -1,4 +1,4 @@
-"""Fills `.cache/` for the first cluster and the first function; `make install` runs it.
+"""Fills the cache for the first cluster and the first function; `localcloud fetch` runs it.
 
 `python -m localcloud.command.prepare` returns quickly if the cache is full.
 """
@@ -13,7 +13,7 @@ from localcloud.door.errors import AwsError
 from localcloud.functions import load_runtime
 
 
-def main() -> None:
+def prepare() -> None:
     """Record the JVM archive of the brokers and install Lambda's own packages."""
     with ThreadPoolExecutor() as pool:
         recorded = pool.submit(prepare_brokers)
@@ -25,4 +25,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    prepare()

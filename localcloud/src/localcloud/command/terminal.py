@@ -9,3 +9,8 @@ def printable(text: str, keep: str = "") -> str:
         char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
         for char in text
     )
+
+
+def say(text: str) -> None:
+    """Print lines at once, with control characters escaped."""
+    print(printable(text, keep="\n\t"), flush=True)

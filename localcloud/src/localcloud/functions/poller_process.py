@@ -13,7 +13,6 @@ from typing import Any
 
 from localcloud.children import Child
 
-_ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 7.0
 _AGAIN_SECONDS = 1.0
 
@@ -32,8 +31,7 @@ class PollerProcess:
         on_report: Callable[[PollerProcess, dict[str, str]], None],
     ) -> None:
         self._job = json.dumps(job)
-        path = [*filter(None, [variables.get("PYTHONPATH")]), str(_ROOT)]
-        self._variables = {**variables, "PYTHONPATH": ":".join(path)}
+        self._variables = dict(variables)
         self._log = log
         self._on_report = on_report
         self._stopping = threading.Event()

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from localcloud.children import LIFELINE
 from localcloud.door.errors import AwsError
+from localcloud.folders import CACHE
 
-_ROOT = Path(__file__).resolve().parents[2]
-_CACHE = _ROOT / ".cache" / "lambda-runtime"
+_CACHE = CACHE / "lambda-runtime"
+_LOCK = Path(__file__).with_name("runtime.lock")
 _NAME = re.compile(r"python(3\.\d+)")
 
 # Two folders in the order of Lambda's path: the client of the Runtime API, then boto3. A function
@@ -117,9 +118,8 @@ def _prepare(name: str, interpreter: str) -> Path:
 
 
 def _read_pins(packages: tuple[str, ...]) -> str:
-    """Return the packages' lines of requirements.lock, hashes included."""
-    lock = (_ROOT / "requirements.lock").read_text()
-    blocks = {block.split("==")[0]: block for block in re.split(r"\n(?=[a-z])", lock)}
+    """Return the packages' lines of the lock file, hashes included."""
+    blocks = {block.split("==")[0]: block for block in re.split(r"\n(?=[a-z])", _LOCK.read_text())}
     return "\n".join(blocks[package] for package in packages) + "\n"
 
 

@@ -1,6 +1,6 @@
 """The archive of loaded classes (AppCDS), which halves the CPU seconds of a driver's start.
 
-`tools/record_classes.py`, which `make install` runs, records it from `recorded_job.py`: 80 CPU
+`tools/record_classes.py` of Penstock records it from `recorded_job.py`: 80 CPU
 seconds once, and 10 to 12 in place of 20 for a driver with three statements. A static archive would
 take two runs (`-Xshare:dump`); one server for all jobs would share what AWS separates. Jars in
 `spark.driver.extraClassPath` stand before Spark's and switch the archive off, `--jars` does not.
@@ -13,9 +13,10 @@ import os
 import shutil
 from pathlib import Path
 
+from localcloud.folders import CACHE
+from localcloud.jars import JARS
 from localcloud.jobs.interpreter import load_spark_python
 
-_ROOT = Path(__file__).resolve().parents[2]
 RECORDED_JOB = Path(__file__).with_name("recorded_job.py")
 
 
@@ -26,12 +27,12 @@ def archive_path() -> Path:
     """
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "java")
-    jars = [*load_spark_python().spark_home.glob("jars/*.jar"), *_ROOT.glob("jars/s*/lib/*.jar")]
+    jars = [*load_spark_python().spark_home.glob("jars/*.jar"), *JARS.glob("s3/*.jar")]
     digest = hashlib.sha256(RECORDED_JOB.read_bytes())
     for path in (Path(os.path.realpath(java)), *sorted(jars)):
         stat = path.stat()
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
-    return _ROOT / ".cache" / "spark-classes" / f"{digest.hexdigest()[:16]}.jsa"
+    return CACHE / "spark-classes" / f"{digest.hexdigest()[:16]}.jsa"
 
 
 def archive_options() -> str:

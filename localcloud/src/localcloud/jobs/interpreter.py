@@ -24,7 +24,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-_CACHE = Path(__file__).resolve().parents[2] / ".cache" / "spark-python"
+from localcloud.errors import MissingToolError
+from localcloud.folders import CACHE
+
+_CACHE = CACHE / "spark-python"
 CLOSED = "LOCALCLOUD_CLOSED_TO_CONTAINERS"
 _PACKAGES = ("pyspark",)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -58,8 +61,14 @@ class SparkPython:
 
 
 def load_spark_python() -> SparkPython:
-    """Create the environment, once: links to the packages of the current one."""
+    """Create the environment, once: links to the packages of the current one.
+
+    Raises:
+        MissingToolError: PySpark is not installed beside localcloud.
+    """
     packages = _close_over(_PACKAGES)
+    if "pyspark" not in packages:
+        raise MissingToolError("jobs need PySpark: pip install 'localcloud[spark]'")
     pins = sorted(f"{name}=={found.version}" for name, found in packages.items())
     place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins} {_SITE}"
     home = _CACHE / hashlib.sha256(place.encode()).hexdigest()[:12]

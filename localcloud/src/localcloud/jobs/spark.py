@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from localcloud.errors import MissingToolError
+from localcloud.jars import JARS, find_jars
 from localcloud.jobs.artifacts import fetch, fetch_archive
 from localcloud.jobs.class_archive import archive_options
 from localcloud.jobs.driver import DriverLaunch
 from localcloud.jobs.interpreter import load_spark_python
 from localcloud.jobs.submission import Submission
 
-_ROOT = Path(__file__).resolve().parents[2]
-_S3_JARS = _ROOT / "jars" / "s3" / "lib"
+_S3_JARS = JARS / "s3"
 _DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"
 _DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
 # EMR writes files by S3A's committer, which asks the role for what a rename does not: its uploads
@@ -105,15 +104,8 @@ def _fetch_files(submission: Submission, s3: Any, folder: Path, work: Path) -> l
     }
     # Beside the job's jars, so that all of Iceberg is in one class loader.
     own = {Path(path).name for path in given["--jars"]}
-    given["--jars"] += [str(jar) for jar in _s3_jars() if jar.name not in own]
+    given["--jars"] += [str(jar) for jar in find_jars(_S3_JARS) if jar.name not in own]
     return [word for flag, paths in given.items() if paths for word in (flag, ",".join(paths))]
-
-
-def _s3_jars() -> list[Path]:
-    jars = sorted(_S3_JARS.glob("*.jar"))
-    if not jars:
-        raise MissingToolError(f"no jars in {_S3_JARS.relative_to(_ROOT)}: run `make install`")
-    return jars
 
 
 def _settings(job: SparkJob, folder: Path) -> list[str]:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from localcloud.children import Child, supervised
 from localcloud.errors import MissingToolError, RegistryStartError
+from localcloud.jars import JARS
 
-_APP = Path(__file__).parents[2] / "jars/registry/lib"
+_APP = JARS / "registry"
 _RUNNER = "apicurio-registry-app-*-runner.jar"
 _LISTENS = re.compile(r"Listening on: (http://[0-9.]+:[0-9]+)")
 _END_SECONDS = 30
@@ -35,7 +36,7 @@ class ApicurioProcess:
     def __init__(self, address: str, port: int, log: Path) -> None:
         runner = next(_APP.glob(_RUNNER), None)
         if runner is None:
-            raise MissingToolError(f"found no {_RUNNER} in {_APP}; fetch it with `make install`")
+            raise MissingToolError(f"found no {_RUNNER} in {_APP}; run `localcloud fetch`")
         begun = time.monotonic()
         # Without an address it would listen on every interface.
         options = (f"-Dquarkus.http.host={address}", f"-Dquarkus.http.port={port}")
