@@ -99,13 +99,14 @@ docs: install ## Check the generated parts of the documents
 lock: install ## Pin the newest versions that pyproject.toml allows
 	@$(VENV)/uv pip compile --quiet --upgrade pyproject.toml --all-extras --universal \
 	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --output-file requirements.lock
+	  --no-emit-package localcloud --no-emit-package penstock --output-file requirements.lock
+	@$(VENV)/python localcloud/tools/lock.py
 	@echo checkov | $(VENV)/uv pip compile --quiet --upgrade - --universal \
 	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
-	@rm -rf .venv .cache .localcloud build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .cache .localcloud localcloud/.cache build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)

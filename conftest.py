@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 from botocore.loaders import JSONFileLoader, Loader
 
+import localcloud  # noqa: F401 - before pytest takes the folder of its tests for this package
 from tests.cpu_time import CpuTime
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"

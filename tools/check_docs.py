@@ -17,7 +17,8 @@ from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
 
 _ROOT = Path(__file__).parents[1]
-_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/**/*.md")
+_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
+_PAGES += ("localcloud/docs/*.md",)
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
 _SUBJECTS = (
     "Records and schemas",
@@ -36,7 +37,7 @@ _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MENTION = re.compile(r"(?<![\w/-])docs/[\w/-]+\.md(?:#[\w-]+)?")
-_SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud", "tests", "tools", "bench", "demo")
+_SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud/src", "tests", "tools", "bench", "demo")
 _KINDS = (".json", ".py", ".tf")
 # Cells of tables are held short on these pages, except where code or tests write or read them.
 _NARROW = ("*.md", "docs/**/*.md")

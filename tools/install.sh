@@ -62,13 +62,22 @@ is_made_from() { [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint "$2")" ]; }
 
 packages_stamp=.venv/.packages
 project_stamp=.venv/.project
-jars_stamp() { printf '%s/lib/.jars' "${1%/pom.xml}"; }
+poms="jars/*/pom.xml localcloud/jars/*/pom.xml"
+# localcloud's jars are where `localcloud fetch` would put them.
+jars_folder() {
+    case "$1" in
+    localcloud/*) folder=${1%/pom.xml} && printf 'localcloud/.cache/jars/%s' "${folder##*/}" ;;
+    *) printf '%s/lib' "${1%/pom.xml}" ;;
+    esac
+}
+jars_stamp() { printf '%s/.jars' "$(jars_folder "$1")"; }
 
 packages_ready() {
     is_made_from "$packages_stamp" requirements.lock && version=$(.venv/bin/python -V 2>&1) &&
         { [ -z "${PYTHON:-}" ] || [ "$version" = "$("$PYTHON" -V 2>&1)" ]; }
 }
-project_ready() { is_made_from "$project_stamp" pyproject.toml; }
+projects() { cat pyproject.toml localcloud/pyproject.toml | fingerprint /dev/stdin; }
+project_ready() { [ -f "$project_stamp" ] && [ "$(cat "$project_stamp")" = "$(projects)" ]; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
 decoder_stamp=jars/decoder/lib/.sources
 decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | fingerprint /dev/stdin; }
@@ -76,11 +85,11 @@ decoder_ready() {
     [ -f src/penstock/spark/decoding/penstock-decoder.jar ] && [ -f "$decoder_stamp" ] &&
         [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]
 }
-classes_ready() { for archive in .cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
+classes_ready() { for archive in localcloud/.cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
     packages_ready && project_ready && decoder_ready && classes_ready || return 1
-    for pom in jars/*/pom.xml; do
+    for pom in $poms; do
         jars_ready "$pom" || return 1
     done
 }
@@ -109,11 +118,11 @@ install_packages() {
 # The build backend is in the lock file too, so nothing unpinned is fetched for it.
 install_project() {
     project_ready && return
-    say "Penstock itself, editable"
+    say "Penstock and localcloud themselves, editable"
     .venv/bin/python -m uv pip install --quiet --python .venv/bin/python \
-        --no-build-isolation --no-deps --editable .
-    compile_modules src localcloud demo
-    fingerprint pyproject.toml >"$project_stamp"
+        --no-build-isolation --no-deps --editable . --editable ./localcloud
+    compile_modules src localcloud/src demo
+    projects >"$project_stamp"
 }
 
 # Compiled against the jars of PySpark.
@@ -128,22 +137,25 @@ build_decoder() {
 # One Maven for all of them: its start costs more than what it does.
 fetch_jars() {
     stale=""
-    for pom in jars/*/pom.xml; do
+    for pom in $poms; do
         jars_ready "$pom" && continue
-        say "Jars into ${pom%/pom.xml}/lib"
-        rm -rf "${pom%/pom.xml}/lib"
-        name=${pom#jars/}
+        say "Jars into $(jars_folder "$pom")"
+        rm -rf "$(jars_folder "$pom")"
+        case "$pom" in
+        jars/*) name=${pom#jars/} ;;
+        *) name=../$pom ;;
+        esac
         stale="${stale:+$stale,}${name%/pom.xml}"
     done
     [ -n "$stale" ] || return 0
     MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${MAVEN_OPTS:-}" \
         mvn --quiet --batch-mode -Dstyle.color=never --threads 2 --file jars/pom.xml --projects "$stale" \
         dependency:copy-dependencies -DoutputDirectory=lib
-    for pom in jars/*/pom.xml; do
+    for pom in $poms; do
         jars_ready "$pom" && continue
-        for archive in "${pom%/pom.xml}"/lib/*.tar.gz; do
+        for archive in "$(jars_folder "$pom")"/*.tar.gz; do
             [ -f "$archive" ] || continue
-            tar -xzf "$archive" -C "${pom%/pom.xml}/lib"
+            tar -xzf "$archive" -C "$(jars_folder "$pom")"
             rm "$archive"
         done
         fingerprint "$pom" >"$(jars_stamp "$pom")"
@@ -152,13 +164,13 @@ fetch_jars() {
 
 # Which archive fits is the tool's to know: it does nothing where there is one.
 record_classes() {
-    say "The classes that Spark jobs load into .cache"
+    say "The classes that Spark jobs load into localcloud/.cache"
     .venv/bin/python tools/record_classes.py
 }
 
 # What the first cluster and the first function would otherwise wait for.
 prepare_localcloud() {
-    say "Kafka's classes and Lambda's runtime into .cache"
+    say "Kafka's classes and Lambda's runtime into localcloud/.cache"
     .venv/bin/python -m localcloud.command.prepare
 }
 

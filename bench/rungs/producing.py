@@ -22,13 +22,14 @@ import boto3
 from bench.brokers import running_broker
 from bench.ladder import Form, Result, Turns, choose, least, race, ratio, reported, speeds
 from localcloud.door.server import start_server
+from localcloud.jars import JARS
 from penstock.cli import main
 from penstock.framing import encode_glue_frame
 from penstock.kafka import KafkaSettings, Message, Producer, Security, Topic, ensure_topic
 from penstock.registry import load_registry
 from penstock.schemas import compile_encoder, compile_sampler
 
-_JARS = Path(__file__).resolve().parents[2] / "jars/broker/lib"
+_JARS = JARS / "broker"
 _TEST = "org.apache.kafka.tools.ProducerPerformance"
 _SENT = re.compile(r"records sent, ([0-9.]+) records/sec")
 _CALL_RECORDS, _BATCH, _TURNS = 50, 1_000, 2

@@ -9,7 +9,7 @@ import pytest
 
 from localcloud.network import load_network
 from localcloud.quotas import CONCURRENT_EXECUTIONS
-from localcloud.tests.two_accounts import TwoAccounts
+from tests.two_accounts import TwoAccounts
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import closing
 
-from localcloud.tests.two_accounts import PORT
+from tests.two_accounts import PORT
 
 WAIT_SECONDS = 60.0  # on a busy machine; what is waited for is a state
 

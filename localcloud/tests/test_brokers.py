@@ -106,8 +106,7 @@ def test_a_broker_that_does_not_start_says_why(tmp_path: Path) -> None:
 
 def test_without_jars_or_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("localcloud.brokers.jvm._JARS", tmp_path)
-    monkeypatch.setattr("localcloud.brokers.jvm._ROOT", tmp_path.parent)
-    with pytest.raises(MissingToolError, match=f"no jars in {tmp_path.name}: run `make install`"):
+    with pytest.raises(MissingToolError, match=f"no jars in {tmp_path}: run `localcloud fetch`"):
         prepare_brokers()
 
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.account_ids import PRODUCER
+from tests.account_ids import PRODUCER
 
 ZONE = "elbv2.abc123.c1.kafka.eu-central-1.amazonaws.com"
 ENFORCE = "EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic"

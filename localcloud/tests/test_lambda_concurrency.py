@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.refusals import refusal
 from tests.fixtures.functions import deploy
+from tests.refusals import refusal
 
 _ACCOUNT = "333333333334"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 
-from localcloud.tests.policy_documents import allow, allow_role, make_role, trust
 from tests.fixtures.functions import deploy
+from tests.policy_documents import allow, allow_role, make_role, trust
 
 _LAMBDA = {"Service": "lambda.amazonaws.com"}
 

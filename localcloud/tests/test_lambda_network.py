@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.two_accounts import TwoAccounts
+from tests.account_ids import CONSUMER
 from tests.fixtures.functions import deploy, invoke, wait_until
+from tests.two_accounts import TwoAccounts
 
 _ASK_STS = """
 import boto3

@@ -12,8 +12,8 @@ from localcloud.errors import AddressInUseError, MissingHopError
 from localcloud.network._connection import Connection, Link
 from localcloud.network.loopback import LoopbackAddresses
 from localcloud.network.relays import Relays
-from localcloud.tests.dialling import WAIT_SECONDS
-from localcloud.tests.two_accounts import PORT
+from tests.dialling import WAIT_SECONDS
+from tests.two_accounts import PORT
 
 
 @pytest.fixture

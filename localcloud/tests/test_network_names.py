@@ -14,9 +14,9 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_source, load_network
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.two_accounts import PORT
+from tests.account_ids import CONSUMER
 from tests.fixtures.java import SHORT_LIVED
+from tests.two_accounts import PORT
 
 ZONE = "names.abc123.c1.kafka.eu-central-1.amazonaws.com"
 CHILD_SECONDS = 30

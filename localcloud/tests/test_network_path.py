@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError
 
 from localcloud.errors import MissingHopError
 from localcloud.network import find_path, trace
-from localcloud.tests.account_ids import CONSUMER, PRODUCER
-from localcloud.tests.dialling import dial, greet
-from localcloud.tests.refusing import rejected
-from localcloud.tests.two_accounts import PORT
+from tests.account_ids import CONSUMER, PRODUCER
+from tests.dialling import dial, greet
+from tests.refusing import rejected
+from tests.two_accounts import PORT
 
 ZONE = "paths.abc123.c1.kafka.eu-central-1.amazonaws.com"
 # What is removed must be felt by then, live connections included.

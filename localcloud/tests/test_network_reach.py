@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, load_network, require_service, service_reachable
-from localcloud.tests.vpcs import make_vpc
+from tests.vpcs import make_vpc
 
 ACCOUNT = "222222222222"
 REGION = "eu-central-1"

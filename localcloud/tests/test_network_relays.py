@@ -13,8 +13,8 @@ from contextlib import closing
 import pytest
 
 from localcloud.network import load_network
-from localcloud.tests.dialling import WAIT_SECONDS
-from localcloud.tests.two_accounts import PORT
+from tests.dialling import WAIT_SECONDS
+from tests.two_accounts import PORT
 
 ZONE = "relays.abc123.c1.kafka.eu-central-1.amazonaws.com"
 

@@ -6,10 +6,10 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_path
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.dialling import greet
-from localcloud.tests.two_accounts import PORT
-from localcloud.tests.vpcs import make_vpc
+from tests.account_ids import CONSUMER
+from tests.dialling import greet
+from tests.two_accounts import PORT
+from tests.vpcs import make_vpc
 
 ZONE = "sources.abc123.c1.kafka.eu-central-1.amazonaws.com"
 BROKERS = 2

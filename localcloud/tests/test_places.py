@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from localcloud.command.instance import note_instance
-from localcloud.tests.policy_documents import trust
+from tests.policy_documents import trust
 
 _SHOW = """
 import json, os

@@ -15,7 +15,7 @@ from localcloud.command import commands
 from localcloud.command.logs import follow_log
 from localcloud.network import Nodes, Source, load_network, trace
 from localcloud.registry import RegistryServer, start_registry
-from localcloud.tests.vpcs import make_vpc
+from tests.vpcs import make_vpc
 
 pytestmark = pytest.mark.java
 

@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from localcloud.quotas import CONCURRENT_EXECUTIONS, INTERFACE_ENDPOINTS, VPCS
-from localcloud.tests.policy_documents import allow, keys_of, make_role, trust
-from localcloud.tests.refusals import refusal
-from localcloud.tests.vpcs import make_vpc
+from tests.policy_documents import allow, keys_of, make_role, trust
+from tests.refusals import refusal
+from tests.vpcs import make_vpc
 
 _NUMBERS = itertools.count(1)
 

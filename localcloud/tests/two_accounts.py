@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from localcloud.network import Node, Nodes, Source
 from localcloud.network.loopback import LoopbackAddresses
-from localcloud.tests.account_ids import CONSUMER, PRODUCER
-from localcloud.tests.echo_brokers import Broker, start_echo
-from localcloud.tests.vpcs import make_vpc
+from tests.account_ids import CONSUMER, PRODUCER
+from tests.echo_brokers import Broker, start_echo
+from tests.vpcs import make_vpc
 
 PORT = 9096
 

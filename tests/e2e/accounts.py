@@ -25,12 +25,12 @@ from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
-from localcloud.tests.kafka.running_cluster import Running, produce
 from penstock.errors import BrokerLoginError
-from penstock.kafka import check_access
+from penstock.kafka.probe import check_access
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
+from tests.kafka.running_cluster import Running, produce
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"

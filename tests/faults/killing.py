@@ -24,7 +24,7 @@ from penstock.spark.session import session_settings
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
 _ROOT = Path(__file__).parents[2]
-_NAMES = _ROOT / "localcloud" / "network" / "python_path"  # makes Python read the hosts file
+_NAMES = _ROOT / "localcloud/src/localcloud/network/python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,20 +13,26 @@ from typing import Any
 from tests.fixtures.java import SHORT_LIVED
 
 _HERE = Path(__file__).parent
-_JARS = _HERE.parents[1] / "jars" / "test" / "lib"
+_JARS = _HERE.parents[1] / "jars"
+# Its class path: the newest Avro, and in front of it the one of Glue and of its serialisers.
+NEWEST, GLUE = ("test/lib/*",), ("glue/lib/avro-1.11.4.jar", "test/lib/*")
 _OUT_OF_MEMORY = 3  # the exit code of ExitOnOutOfMemoryError
 
 
 class AvroOracle:
     """A running AvroOracle.java; use it as a context."""
 
+    def __init__(self, class_path: Sequence[str] = NEWEST) -> None:
+        self._class_path = ":".join(str(_JARS / each) for each in class_path)
+        for each in class_path:
+            assert any(_JARS.glob(each)), f"found no jars/{each}, run `make install`"
+
     def __enter__(self) -> AvroOracle:
-        assert any(_JARS.glob("avro-*.jar")), "no jars in jars/test/lib, run `make install`"
         self._start()
         return self
 
     def _start(self) -> None:
-        options = ["-Xmx256m", *SHORT_LIVED, "-XX:+ExitOnOutOfMemoryError", "-cp", f"{_JARS}/*"]
+        options = ["-Xmx256m", *SHORT_LIVED, "-XX:+ExitOnOutOfMemoryError", "-cp", self._class_path]
         self._process = subprocess.Popen(
             ["java", *options, str(_HERE / "AvroOracle.java")],
             stdin=subprocess.PIPE,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
-from localcloud.tests.policy_documents import allow, document, trust
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER_DEPLOYER, Accounts
+from tests.policy_documents import allow, document, trust
 from tools.build_zip import build
 from tools.lambda_packages import Target
 from tools.local_root import EXTENSIONS_FILE, renew_infra

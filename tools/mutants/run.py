@@ -16,13 +16,14 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple
 from xml.etree import ElementTree
 
+from localcloud.folders import CACHE
 from tools.mutants.mutants import Mutant
 
 PASSED: Final = "passed"
 FAILED: Final = "failed"
 
 _LINKED: Final = frozenset({".venv", ".cache", "build", "jars"})  # large, and no mutant's
-_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", ".terraform*", "*.tfstate*")
+_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", ".cache", ".terraform*", "*.tfstate*")
 _UNSET: Final = ("NIGHTLY", "SEED")  # a bug needs few trials
 # Failures of a mutant that cannot run, and of one that hangs: no test has looked at its promise.
 _NO_PROOF: Final = ("NameError", "ImportError", "ModuleNotFoundError", "Failed: Timeout")
@@ -54,7 +55,8 @@ def run_tests(copy: Path, words: Sequence[str], seconds: int) -> dict[str, str]:
     report.unlink(missing_ok=True)
     environ = {name: value for name, value in os.environ.items() if name not in _UNSET}
     # Bytes that Python compiled in the same second would be taken for those of the new text.
-    environ |= {"PYTHONPATH": f"{copy / 'src'}:{copy}", "PYTHONDONTWRITEBYTECODE": "1"}
+    path = f"{copy / 'src'}:{copy / 'localcloud/src'}:{copy}"
+    environ |= {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "LOCALCLOUD_CACHE": str(CACHE)}
     given = ["-q", "-p", "no:cacheprovider", f"--timeout={seconds}", f"--junitxml={report}"]
     with (copy / "report.log").open("wb") as log, suppress(subprocess.TimeoutExpired):
         subprocess.run(

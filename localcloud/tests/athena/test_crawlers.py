@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from localcloud.tests.policy_documents import allow, allow_role, make_role, trust
 from tests.fixtures.functions import wait_until
+from tests.policy_documents import allow, allow_role, make_role, trust
 
 _GLUE = {"Service": "glue.amazonaws.com"}
 _COMBINE = {"Version": 1.0, "Grouping": {"TableGroupingPolicy": "CombineCompatibleSchemas"}}

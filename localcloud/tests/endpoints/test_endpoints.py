@@ -6,10 +6,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.network import find_path
-from localcloud.tests.account_ids import CONSUMER, PRODUCER, STRANGER
-from localcloud.tests.refusals import code_of
-from localcloud.tests.two_accounts import PORT
-from localcloud.tests.vpcs import make_vpc
+from tests.account_ids import CONSUMER, PRODUCER, STRANGER
+from tests.refusals import code_of
+from tests.two_accounts import PORT
+from tests.vpcs import make_vpc
 
 ZONE = "endpoints.abc123.c1.kafka.eu-central-1.amazonaws.com"
 

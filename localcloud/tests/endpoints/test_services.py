@@ -7,8 +7,8 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.account_ids import CONSUMER, PRODUCER, STRANGER
-from localcloud.tests.refusals import code_of
+from tests.account_ids import CONSUMER, PRODUCER, STRANGER
+from tests.refusals import code_of
 
 ZONE = "services.abc123.c1.kafka.eu-central-1.amazonaws.com"
 

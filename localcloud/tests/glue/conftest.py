@@ -8,7 +8,7 @@ import pytest
 import urllib3
 from botocore.config import Config
 
-from localcloud.tests.glue.definitions import FIRST
+from tests.glue.definitions import FIRST
 
 _NUMBERS = itertools.count(1)
 

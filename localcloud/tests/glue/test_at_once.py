@@ -8,7 +8,7 @@ from threading import Barrier
 
 from localcloud.services.glue_registry import registries
 from localcloud.services.glue_registry.registries import add_registry
-from localcloud.tests.glue.definitions import FIRST, SECOND, avro
+from tests.glue.definitions import FIRST, SECOND, avro
 
 
 def _at_once(count, call):

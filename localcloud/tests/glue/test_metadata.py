@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.tests.glue.definitions import UNKNOWN, fails, read_number
+from tests.glue.definitions import UNKNOWN, fails, read_number
 
 
 def _pair(key, value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.glue.definitions import fails, read_number
+from tests.glue.definitions import fails, read_number
 
 
 def test_a_registry_is_made_once_and_described(glue, account):

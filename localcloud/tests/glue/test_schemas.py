@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.glue.definitions import FIRST, REFUSED, SECOND, fails, read_number
+from tests.glue.definitions import FIRST, REFUSED, SECOND, fails, read_number
 
 
 def test_a_schema_is_made_with_its_first_version(glue, account):

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from localcloud.tests.glue.definitions import (
+from tests.fixtures.functions import wait_until
+from tests.glue.definitions import (
     FIRST,
     MESSAGE,
     REFUSED,
@@ -15,7 +16,6 @@ from localcloud.tests.glue.definitions import (
     fails,
     read_number,
 )
-from tests.fixtures.functions import wait_until
 
 # What follows a first version with `a` (a number) and an optional `b`.
 _CASES = {

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from localcloud.tests.glue.definitions import (
+from tests.glue.definitions import (
     FIRST,
     MESSAGE,
     REFUSED,

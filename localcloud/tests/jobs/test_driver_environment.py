@@ -11,7 +11,7 @@ import trustme
 from localcloud.authorities import Authorities
 from localcloud.errors import JobFailedError, MissingToolError
 from localcloud.identity.credentials import SessionKeys
-from localcloud.jobs import deliver_logs, read_places, spark
+from localcloud.jobs import deliver_logs, read_places, read_submission, spark
 from localcloud.jobs.artifacts import fetch_archive
 from localcloud.jobs.environment import Place, driver_variables
 from localcloud.jobs.logs import _batches
@@ -57,10 +57,9 @@ def test_java_uses_its_own_trust_store_without_authorities(cloud, monkeypatch, t
 
 
 def test_the_jars_for_s3_must_be_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(spark, "_ROOT", tmp_path)
-    monkeypatch.setattr(spark, "_S3_JARS", tmp_path / "jars" / "s3" / "lib")
-    with pytest.raises(MissingToolError, match=r"^no jars in jars/s3/lib: run `make install`$"):
-        spark._s3_jars()
+    monkeypatch.setattr(spark, "_S3_JARS", tmp_path)
+    with pytest.raises(MissingToolError, match=rf"^no jars in {tmp_path}: run `localcloud fetch`$"):
+        spark._fetch_files(read_submission("", {}), None, tmp_path, tmp_path)
 
 
 def test_an_archive_that_is_none_fails_the_run(client, bucket, tmp_path):

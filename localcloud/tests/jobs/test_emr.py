@@ -8,7 +8,7 @@ import secrets
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.jobs.clusters import (
+from tests.jobs.clusters import (
     ENDED,
     METRIC,
     bootstrap,
@@ -19,7 +19,7 @@ from localcloud.tests.jobs.clusters import (
     wait_cluster,
     wait_step,
 )
-from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 
 _ACCOUNT = "111111111111"
 _BOOTSTRAP = """#!/bin/sh

@@ -26,7 +26,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 _HOLD = """
 import sys
 from pathlib import Path
-from localcloud.tests.jobs.test_processes import launch
+from tests.jobs.test_processes import launch
 from localcloud.jobs import Driver
 driver = Driver(launch(Path(sys.argv[1]), "sleep 60 & echo $!; wait"))
 print(driver.pid, flush=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from localcloud.identity.decisions import list_decisions
-from localcloud.tests.jobs.clusters import METRIC, find_metrics
-from localcloud.tests.two_accounts import CONSUMER, PORT, TwoAccounts
 from tests.fixtures.functions import make_zip
 from tests.fixtures.jobs import make_job_role, make_jobs
+from tests.jobs.clusters import METRIC, find_metrics
+from tests.two_accounts import CONSUMER, PORT, TwoAccounts
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _ACCOUNT = "111111111111"

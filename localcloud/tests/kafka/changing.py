@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.tests.refusals import refusal
 from tests.fixtures.functions import wait_until
+from tests.refusals import refusal
 
 
 def update(kafka, name, shown, *, ends="UPDATE_COMPLETE", **params):

@@ -27,15 +27,16 @@ from kafka.admin import (
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from localcloud.cloud import Cloud
+from localcloud.jars import JARS
+from localcloud.poller.access import AccessError
+from localcloud.poller.probe import check_topics
 from localcloud.services.kafka import ClusterDirectory
-from penstock.errors import BrokerLoginError
-from penstock.kafka import check_access
 from tests.fixtures.java import SHORT_LIVED
 
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
-_JARS = Path(__file__).parents[3] / "jars"
-_JAVA_PATH = f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*"
+_IAM = Path(__file__).parents[3] / "jars/iam/lib"
+_JAVA_PATH = f"{_IAM}/*:{JARS}/broker/*"
 
 
 @dataclass
@@ -226,8 +227,8 @@ def refused_login(settings):
         "client_id": "test",
         "ssl_context": context,
     }
-    with pytest.raises(BrokerLoginError) as refusal:
-        check_access(settings | options)
+    with pytest.raises(AccessError) as refusal:
+        check_topics(settings | options, ())
     return str(refusal.value)
 
 

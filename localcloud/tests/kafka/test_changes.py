@@ -10,9 +10,9 @@ import requests
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
-from localcloud.tests.kafka.changing import update, wait_operation
-from localcloud.tests.kafka.conftest import describe_request, wait_for
-from localcloud.tests.kafka.running_cluster import consume, produce
+from tests.kafka.changing import update, wait_operation
+from tests.kafka.pretending import describe_request, wait_for
+from tests.kafka.running_cluster import consume, produce
 
 pytestmark = pytest.mark.kafka
 

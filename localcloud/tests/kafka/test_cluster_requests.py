@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.kafka.conftest import describe_request
-from localcloud.tests.refusals import refusal
+from tests.kafka.pretending import describe_request
+from tests.refusals import refusal
 
 _NO_KEY = "arn:aws:kms:eu-central-1:111111111111:key/00000000-0000-4000-8000-000000000000"
 

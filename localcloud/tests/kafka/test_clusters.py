@@ -7,9 +7,9 @@ import pytest
 from localcloud.network.nodes import Nodes
 from localcloud.services.kafka import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
-from localcloud.tests.kafka.conftest import describe_request, wait_for
-from localcloud.tests.refusals import refusal
 from tests.fixtures.functions import wait_until
+from tests.kafka.pretending import describe_request, wait_for
+from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.refusals import refusal
+from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:configuration/none/5b3d-1"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.tests.kafka.running_cluster import consume
 from tests.fixtures.functions import allow, deploy, invoke, make_role
+from tests.kafka.running_cluster import consume
 
 pytestmark = pytest.mark.kafka
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from localcloud.tests.kafka.running_cluster import consume
+from tests.kafka.running_cluster import consume
 
 pytestmark = pytest.mark.kafka
 

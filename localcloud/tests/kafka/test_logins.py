@@ -16,8 +16,8 @@ from kafka.errors import (
 )
 
 from localcloud.identity.credentials import SessionKeys
-from localcloud.tests.kafka.running_cluster import consume, produce, refused_login
 from tests.fixtures.functions import wait_until
+from tests.kafka.running_cluster import consume, produce, refused_login
 
 pytestmark = pytest.mark.kafka
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.kafka.changing import refuse, update, wait_operation
-from localcloud.tests.kafka.conftest import wait_for
-from localcloud.tests.refusals import refusal
+from tests.kafka.changing import refuse, update, wait_operation
+from tests.kafka.pretending import wait_for
+from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster-operation/c/u/o-1"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from localcloud.tests.kafka.conftest import SCRAM_AND_IAM, describe_request, wait_for
-from localcloud.tests.refusals import refusal
+from tests.kafka.pretending import SCRAM_AND_IAM, describe_request, wait_for
+from tests.refusals import refusal
 
 _CONSUMER = "222222222222"
 

@@ -11,11 +11,11 @@ import sys
 import pytest
 
 from localcloud.network import load_network
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.kafka.running_cluster import consume, produce_to_each
-from localcloud.tests.refusing import refusals_of, rejected
+from tests.account_ids import CONSUMER
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing
+from tests.kafka.running_cluster import consume, produce_to_each
+from tests.refusing import refusals_of, rejected
 
 pytestmark = pytest.mark.kafka
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from localcloud.tests.refusals import refusal
+from tests.refusals import refusal
 
 
 def test_secrets_become_users(kafka, cluster, keep_secret):

@@ -21,8 +21,8 @@ from localcloud.brokers import (
 )
 from localcloud.identity import AcceptedToken
 from localcloud.network.names import resolve_names
-from localcloud.tests.kafka.running_cluster import refused_login
 from tests.fixtures.functions import wait_until
+from tests.kafka.running_cluster import refused_login
 
 pytestmark = pytest.mark.kafka
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from localcloud.network import load_network
-from localcloud.tests.kafka.running_cluster import produce_to_each
-from localcloud.tests.refusing import refusals_of, rejected
+from tests.kafka.running_cluster import produce_to_each
+from tests.refusing import refusals_of, rejected
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

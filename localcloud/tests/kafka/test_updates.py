@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from localcloud.tests.kafka.changing import refuse, update, wait_operation
-from localcloud.tests.kafka.conftest import wait_for
-from localcloud.tests.refusals import refusal
+from tests.kafka.changing import refuse, update, wait_operation
+from tests.kafka.pretending import wait_for
+from tests.refusals import refusal
 
 
 def test_brokers_are_added_and_the_old_ones_stay(kafka, make_cluster, pretended):

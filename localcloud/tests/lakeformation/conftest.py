@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
-from localcloud.tests.policy_documents import allow, keys_of, make_role, trust
 from tests.fixtures.functions import wait_until
+from tests.policy_documents import allow, keys_of, make_role, trust
 
 ACCOUNT = "444444444444"
 BUCKET = "governed-lake"

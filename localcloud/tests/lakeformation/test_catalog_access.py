@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.lakeformation.conftest import (
+from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
     DATABASE,
@@ -13,8 +13,8 @@ from localcloud.tests.lakeformation.conftest import (
     LOCATION,
     READINGS,
 )
-from localcloud.tests.policy_documents import allow, keys_of, make_role, trust
-from localcloud.tests.refusals import refusal
+from tests.policy_documents import allow, keys_of, make_role, trust
+from tests.refusals import refusal
 
 _DENIED = "AccessDeniedException"
 _WORDS = "Insufficient Lake Formation permission(s)"

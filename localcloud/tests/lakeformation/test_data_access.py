@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from localcloud.tests.lakeformation.conftest import (
+from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
     DATABASE,
     EVERY_TABLE,
 )
-from localcloud.tests.policy_documents import allow
-from localcloud.tests.refusals import refusal
+from tests.policy_documents import allow
+from tests.refusals import refusal
 
 _PLANNED = Path(__file__).parents[3] / "tests/infra/lake_formation/full.policies.yaml"
 _NO_PERMISSION = "Insufficient permissions to execute the query. "

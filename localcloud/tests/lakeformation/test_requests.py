@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.lakeformation.conftest import (
+from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
     DATABASE,
@@ -12,8 +12,8 @@ from localcloud.tests.lakeformation.conftest import (
     LOCATION,
     READINGS,
 )
-from localcloud.tests.policy_documents import allow
-from localcloud.tests.refusals import refusal
+from tests.policy_documents import allow
+from tests.refusals import refusal
 
 _INVALID, _MISSING = "InvalidInputException", "EntityNotFoundException"
 _MINE = {"CatalogId": ACCOUNT, "DatabaseName": "lake"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.mappings.unconnected import NOWHERE, create, function, settle
-from localcloud.tests.refusals import refusal
 from tests.fixtures.functions import deploy, make_role
+from tests.mappings.unconnected import NOWHERE, create, function, settle
+from tests.refusals import refusal
 
 __all__ = ["create", "function"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from localcloud.tests.mappings.unconnected import create, function, settle
-from localcloud.tests.refusals import refusal
 from tests.fixtures.functions import deploy
+from tests.mappings.unconnected import create, function, settle
+from tests.refusals import refusal
 
 __all__ = ["create", "function"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
-from localcloud.tests.vpcs import make_vpc
 from tests.fixtures.functions import ECHO, make_zip
+from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from tests.vpcs import make_vpc
 
 ACCOUNT = "888888888888"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/deploy"

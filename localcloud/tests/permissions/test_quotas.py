@@ -7,9 +7,9 @@ import uuid
 
 import pytest
 
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.policy_documents import allow, document, trust
-from localcloud.tests.refusals import refusal
+from tests.account_ids import CONSUMER
+from tests.policy_documents import allow, document, trust
+from tests.refusals import refusal
 
 
 def _long_policy(characters, indent=None):

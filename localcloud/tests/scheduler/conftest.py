@@ -10,9 +10,9 @@ import urllib.request
 import pytest
 
 from localcloud.services.scheduler import delivery
-from localcloud.tests.policy_documents import allow, make_role
-from localcloud.tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 from tests.fixtures.functions import deploy
+from tests.policy_documents import allow, make_role
+from tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 
 WRITES_EVENTS = """
 import json, os

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.tests.policy_documents import trust
+from tests.policy_documents import trust
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
 SCHEDULER = {"Service": "scheduler.amazonaws.com"}

@@ -10,10 +10,10 @@ import pytest
 
 from localcloud.services.scheduler import delivery
 from localcloud.services.scheduler.model import Schedules
-from localcloud.tests.policy_documents import allow, document, make_role
-from localcloud.tests.refusals import refusal
-from localcloud.tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
 from tests.fixtures.functions import wait_until
+from tests.policy_documents import allow, document, make_role
+from tests.refusals import refusal
+from tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
 
 
 def test_a_schedule_fires_when_it_is_due_and_is_deleted_after_its_end(scheduler, asked, traced):

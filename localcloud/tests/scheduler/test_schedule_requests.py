@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
-from localcloud.tests.refusals import refusal
-from localcloud.tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
+from tests.account_ids import CONSUMER
+from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from tests.refusals import refusal
+from tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
 
 UNTRUSTED = (
     "ValidationException",

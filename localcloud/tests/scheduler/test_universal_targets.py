@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from localcloud.tests.policy_documents import allow, make_role
-from localcloud.tests.refusals import refusal
-from localcloud.tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 from tests.fixtures.jobs import make_jobs
+from tests.policy_documents import allow, make_role
+from tests.refusals import refusal
+from tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 
 _START = "arn:aws:scheduler:::aws-sdk:emrserverless:startJobRun"
 _PRINTS = "import sys; print('started by', *sys.argv[1:])\n"

@@ -13,10 +13,10 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Node, Nodes, Source, trace
-from localcloud.tests.account_ids import CONSUMER, STRANGER
-from localcloud.tests.glue.definitions import FIRST, REFUSED, SECOND
-from localcloud.tests.kafka.conftest import pretend_brokers
+from tests.account_ids import CONSUMER, STRANGER
 from tests.fixtures.terraform import Terraform
+from tests.glue.definitions import FIRST, REFUSED, SECOND
+from tests.kafka.pretending import pretend_brokers
 from tools.local_root import allow_destroy, copy_infra
 
 # Load balancers take 60 s of waiting inside the provider, applications 30 s to be made and deleted.

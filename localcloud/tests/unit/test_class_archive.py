@@ -42,9 +42,9 @@ def test_an_archive_is_named_by_the_jdk_and_the_jars(
     for name in ("one", "other"):
         (tmp_path / name / "bin").mkdir(parents=True)
         (tmp_path / name / "bin" / "java").write_text(name)
-    jars = tmp_path / "jars" / "spark" / "lib"
+    jars = tmp_path / "s3"
     jars.mkdir(parents=True)
-    monkeypatch.setattr(class_archive, "_ROOT", tmp_path)
+    monkeypatch.setattr(class_archive, "JARS", tmp_path)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "one"))
     first = class_archive.archive_path()
     (jars / "new.jar").touch()

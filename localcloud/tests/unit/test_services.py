@@ -86,7 +86,7 @@ def test_a_service_without_its_places_is_reported(monkeypatch):
 
 
 def test_the_document_names_every_place():
-    text = (Path(services.__file__).parents[1] / "README.md").read_text()
+    text = (Path(services.__file__).parents[3] / "README.md").read_text()
     places = ["services/__init__.py", "identity/resources.py", "door/wire.py", "network/border.py"]
 
     for place in [*places, "faults/injection.py", "cloud.on_stop", "@describe"]:

@@ -14,8 +14,9 @@ import pytest
 from kafka.record import util as kafka_record
 
 from penstock.errors import BrokerNameError, BrokerUnavailableError
-from penstock.kafka import _connection, check_access, probe
+from penstock.kafka import _connection, probe
 from penstock.kafka._connection import Connection, LoginRefused
+from penstock.kafka.probe import check_access
 from tests.stubs.registries import FakeTime
 
 _PLAINTEXT = {"client_id": "test", "security_protocol": "PLAINTEXT"}

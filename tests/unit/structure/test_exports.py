@@ -74,10 +74,9 @@ def _imports(*folders: str) -> Iterator[tuple[Path, str, str]]:
 def _imported_elsewhere() -> dict[str, set[str]]:
     """The names that other code, or code in a document, imports from each package."""
     names: dict[str, set[str]] = {}
-    for path, module, name in [*_imports("src", *_USERS, "localcloud"), *_shown()]:
+    for path, module, name in [*_imports("src", *_USERS), *_shown()]:
         package = _package_of(module)
-        is_test = path.is_relative_to(_ROOT / "localcloud/tests")
-        if not is_test and _SOURCE.joinpath(*package.split(".")) not in path.parents:
+        if _SOURCE.joinpath(*package.split(".")) not in path.parents:
             names.setdefault(package, set()).add(name)
     return names
 

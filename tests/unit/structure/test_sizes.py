@@ -9,7 +9,7 @@ import pytest
 
 _ROOT = Path(__file__).parents[3]
 _HANDLERS = sorted(_ROOT.glob("lambdas/*/handler.py"))
-_PRODUCT = ("src", "localcloud", "lambdas", "jobs", "demo", "examples", "tools")
+_PRODUCT = ("src", "localcloud/src", "lambdas", "jobs", "demo", "examples", "tools")
 
 
 def _modules(room: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""`make install` on machines made up of stand-in programs, in a clone made up of four files."""
+"""`make install` on machines made up of stand-in programs, in a clone made up of six files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ import pytest
 
 _ROOT = Path(__file__).parents[3]
 _SOURCE = "jars/decoder/src/penstock/spark/Decoder.java"
+_FILES = (
+    *("requirements.lock", "pyproject.toml", "localcloud/pyproject.toml"),
+    *("jars/glue/pom.xml", "localcloud/jars/broker/pom.xml", _SOURCE),
+)
 _SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
 
 # Stands for python3 and for the interpreter inside the virtual environment that it makes.
@@ -23,14 +27,14 @@ case "$*" in
 "-m tools.build_decoder")
     mkdir -p src/penstock/spark/decoding && echo decoder >>"$CALLS"
     : >src/penstock/spark/decoding/penstock-decoder.jar ;;
-"-m localcloud"*) [ -d jars/broker/lib ] && echo prepare >>"$CALLS" ;;
-"tools/record_classes.py") mkdir -p .cache/spark-classes && echo classes >>"$CALLS" &&
-    echo >.cache/spark-classes/1.jsa ;;
+"-m localcloud"*) [ -d localcloud/.cache/jars/broker ] && echo prepare >>"$CALLS" ;;
+"tools/record_classes.py") mkdir -p localcloud/.cache/spark-classes &&
+    echo classes >>"$CALLS" && echo >localcloud/.cache/spark-classes/1.jsa ;;
 esac
 """
 _MAVEN = """#!/bin/sh
 case "$*" in
-*copy-dependencies*) mkdir -p jars/broker/lib && echo mvn >>"$CALLS" ;;
+*copy-dependencies*) mkdir -p jars/glue/lib localcloud/.cache/jars/broker && echo mvn >>"$CALLS" ;;
 esac
 """
 _MACHINE = {
@@ -56,7 +60,7 @@ class _Clone:
             self.provide(name, text)
         (self.folder / "tools").mkdir(parents=True)
         shutil.copy(_ROOT / "tools/install.sh", self.folder / "tools")
-        for name in ("requirements.lock", "pyproject.toml", "jars/broker/pom.xml", _SOURCE):
+        for name in _FILES:
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(f"first {name}\n")
 
@@ -151,7 +155,7 @@ def test_nothing_is_built_with_what_is_not_pinned(clone: _Clone) -> None:
     assert "--require-hashes --requirement /dev/stdin" in installers
     assert "--require-hashes --no-build-isolation " in packages
     assert packages.endswith(" --requirement requirements.lock")
-    assert "--no-build-isolation --no-deps --editable" in project
+    assert "--no-build-isolation --no-deps --editable . --editable ./localcloud" in project
 
 
 def test_the_installers_are_pinned_themselves(clone: _Clone) -> None:
@@ -172,11 +176,11 @@ def test_a_failure_waits_for_maven(clone: _Clone) -> None:
     done = clone.install()
 
     assert done.returncode == 3
-    assert (clone.folder / "jars/broker/lib/.jars").exists()
+    assert (clone.folder / "jars/glue/lib/.jars").exists()
 
 
 def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
-    assert "==> Jars into jars/broker/lib" in clone.install().stdout
+    assert "==> Jars into jars/glue/lib" in clone.install().stdout
 
     again = clone.install()
 
@@ -188,7 +192,9 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
     [
         ("requirements.lock", ["venv", "pip", "uv", "uv", "decoder", "prepare", "classes"]),
         ("pyproject.toml", ["uv", "prepare", "classes"]),
-        ("jars/broker/pom.xml", ["mvn", "prepare", "classes"]),
+        ("localcloud/pyproject.toml", ["uv", "prepare", "classes"]),
+        ("jars/glue/pom.xml", ["mvn", "prepare", "classes"]),
+        ("localcloud/jars/broker/pom.xml", ["mvn", "prepare", "classes"]),
         (_SOURCE, ["decoder", "prepare", "classes"]),
     ],
 )
@@ -203,7 +209,7 @@ def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: lis
 
 def test_an_archive_that_is_missing_is_recorded_again(clone: _Clone) -> None:
     clone.install()
-    shutil.rmtree(clone.folder / ".cache")
+    shutil.rmtree(clone.folder / "localcloud/.cache/spark-classes")
 
     clone.install()
 
@@ -232,7 +238,8 @@ def test_a_cut_run_is_redone(clone: _Clone) -> None:
 def test_one_maven_fetches_the_jars_of_every_folder() -> None:
     listed = re.findall("<module>(.*)</module>", (_ROOT / "jars/pom.xml").read_text())
 
-    assert listed == sorted(pom.parent.name for pom in _ROOT.glob("jars/*/pom.xml"))
+    poms = [*_ROOT.glob("jars/*/pom.xml"), *_ROOT.glob("localcloud/jars/*/pom.xml")]
+    assert sorted(listed) == sorted(os.path.relpath(pom.parent, _ROOT / "jars") for pom in poms)
 
 
 def test_the_real_lock_file_names_versions_and_hashes_only() -> None:

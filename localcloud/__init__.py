@@ -1,4 +1,0 @@
-"""Two AWS accounts on one machine, for development, the demo and tests.
-
-No shipped package imports it.
-"""

@@ -1,0 +1,60 @@
+"""The errors of localcloud.
+
+LocalcloudError
+├── MissingToolError            a program or jar is missing on this machine
+├── DownloadError               a jar cannot be fetched
+├── AddressInUseError           another process listens on a server's address
+├── BrokerStartError            a Kafka process did not start
+├── RegistryStartError          Apicurio did not start
+├── TokenRefusedError           an MSK IAM token is invalid
+├── MissingHopError             a hop through the network is missing
+├── UndecidablePolicyError      a policy uses something localcloud cannot evaluate
+├── JobFailedError              a job run ends as FAILED; the message is the reason
+└── MotoChangedError            moto differs from the one localcloud was written for
+"""
+
+from __future__ import annotations
+
+
+class LocalcloudError(Exception):
+    """Base class; the message says what to do."""
+
+
+class MissingToolError(LocalcloudError):
+    """A program or jar is missing on this machine."""
+
+
+class DownloadError(LocalcloudError):
+    """A jar cannot be fetched, or is another one than expected."""
+
+
+class AddressInUseError(LocalcloudError):
+    """Another process listens on a server's address."""
+
+
+class BrokerStartError(LocalcloudError):
+    """A Kafka process did not start."""
+
+
+class RegistryStartError(LocalcloudError):
+    """Apicurio did not start."""
+
+
+class TokenRefusedError(LocalcloudError):
+    """An MSK IAM token is invalid."""
+
+
+class MissingHopError(LocalcloudError):
+    """A hop through the network is missing; the message names it and the remedy."""
+
+
+class UndecidablePolicyError(LocalcloudError):
+    """A policy uses something that localcloud cannot evaluate."""
+
+
+class JobFailedError(LocalcloudError):
+    """A job run ends as FAILED; the message becomes its state details."""
+
+
+class MotoChangedError(LocalcloudError):
+    """The installed moto differs from the one that localcloud was written for."""
