@@ -166,7 +166,7 @@ def copy_registry(
 
 
 class _Copying:
-    """One copy: the two registries, and what is in the second one before."""
+    """One copy: the two registries, and the schemas that the second one had before."""
 
     def __init__(
         self,

@@ -167,7 +167,7 @@ def _counts() -> list[Column]:
 
 
 def _is_row(refused: Collection[SchemaKey]) -> Column:
-    """Return whether a record is a row; it fails for what the plan cannot decode yet."""
+    """Return whether a record is a row; the query fails at a version that it does not know yet."""
     is_refused = " OR ".join(f"{_KEY} = X'{key.pack().hex()}'" for key in refused) or "false"
     return F.expr(f"""
         CASE WHEN {_STATUS} = '{RowStatus.DECODED}' THEN true

@@ -1,4 +1,4 @@
-"""The schema versions of a table's batch: those known when it began, and what it looks up since."""
+"""The schema versions of a batch: those known when it began, and those that it looks up."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Lookups:
         self._lookups[lookup.batch, lookup.round] = lookup
 
     def tidy(self, batch: int) -> None:
-        """Delete what earlier batches gave up; unknown ids are unlimited."""
+        """Delete earlier look-ups without versions, because there is no limit of unknown ids."""
         for place, lookup in list(self._lookups.items()):
             if place[0] < batch and not lookup.versions:
                 self._forget(place)
@@ -133,7 +133,7 @@ class Ledger(Lookups):
         super().add(lookup)
 
     def tidy(self, batch: int) -> None:
-        """Delete what earlier batches gave up; make one file of many others."""
+        """Delete earlier look-ups without versions, and merge many files into one."""
         super().tidy(batch)
         over = [place for place in self._lookups if place[0] < batch]
         if len(over) <= _MOST_FILES:
