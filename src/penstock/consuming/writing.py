@@ -160,7 +160,7 @@ class OutcomeWriter:
         made: list[tuple[Record, bool, Mapping[str, Any]]],
         failed: list[FailedRecord],
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows to write, and note all outcomes; rows are kept for the next step alone."""
+        """Yield the rows to write, and note all outcomes; rows are kept only for the next step."""
         for outcome in outcomes:
             done.records += 1
             match outcome:

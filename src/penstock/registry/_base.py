@@ -251,7 +251,7 @@ class VersionedRegistry(VersionReader):
         """Refuse a schema that breaks a rule before it is stored, because it would keep its number.
 
         The registry's rule has two readings. A version that one of them accepts is stored, unless
-        the registry has refused a version by the other one alone before.
+        the registry refused an earlier version by only the other one.
         """
         usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
         mode, found = self._read_rule(name, schema, history.available(), self._apply_mode)

@@ -123,7 +123,7 @@ def select_columns(
     columns: Mapping[str, str],
     known: KnownVersions,
 ) -> DataFrame:
-    """Return the rows of records, streamed or not, with columns of these types alone.
+    """Return the rows of records, streamed or not, with only these columns, of these types.
 
     A record of a version that is neither known nor refused fails the job that reads it;
     `StatefulQuery` then starts the query again.

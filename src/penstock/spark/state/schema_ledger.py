@@ -207,7 +207,7 @@ class Ledger(Lookups):
         return _place(name)[0] >= (self._next_batch or 0)
 
     def _delete(self, names: Iterable[str]) -> None:
-        """Delete files of this job; those of another one are left alone."""
+        """Delete files of this job; files of another job are kept."""
         if self._next_batch is not None:
             for name in names:
                 self._files.delete(name)
