@@ -122,21 +122,21 @@ class Resolution:
             target = targets.get(field.name)
             type_ = target.type if target else field.type
             read = self._resolve(field.type, type_, f"{path}.{field.name}".removeprefix("."))
-            steps.append((field.name, self._key(target) if target else None, read))
+            steps.append((field.name, self._field_key(target) if target else None, read))
         read_fields = record_reader(
-            steps, [self._key(field) for field in reader.fields], nulls=not self._events
+            steps, [self._field_key(field) for field in reader.fields], nulls=not self._events
         )
         taken = {target.name for target in targets.values()}
         missing = [field for field in reader.fields if field.name not in taken]
         return self._filling_reader(read_fields, missing, path) if missing else read_fields
 
-    def _key(self, field: AvroField) -> str:
+    def _field_key(self, field: AvroField) -> str:
         return field.json_name if self._events else field.name
 
     def _filling_reader(self, read: Reader, missing: Sequence[AvroField], path: str) -> Reader:
         """Fill in the defaults of the fields that the writer does not have."""
         defaults = {
-            self._key(field): self._defaults.read(
+            self._field_key(field): self._defaults.read(
                 field.type, field.attributes["default"], f"{path}.{field.name}".removeprefix(".")
             )
             for field in missing
