@@ -25,7 +25,7 @@ SUMMARY: Final = ".summary.avro"
 
 
 def register_artifacts(admin: ApicurioAdmin, prefix: str = PREFIX) -> Iterator[dict[str, Any]]:
-    """Delete each artifact, create it again with the rule BACKWARD, and yield what is read back.
+    """Delete each artifact, create it again with the rule BACKWARD, and yield its new state.
 
     Raises:
         RegistryError: the registry cannot be used.

@@ -140,7 +140,7 @@ def draw(argv: Sequence[str]) -> None:
 
 
 def register(argv: Sequence[str]) -> None:
-    """Create the Avro artifacts in Apicurio again, and print what is read back of each."""
+    """Create the Avro artifacts in Apicurio again, and print each as Apicurio returns it."""
     words = add_parameters(ArtifactSettings, argv, os.environ)
     settings = ArtifactSettings.from_args(words, os.environ)
     for each in register_artifacts(settings.admin(), settings.prefix):

@@ -147,7 +147,7 @@ class RunSettings(Settings):
     """The checkpoint and the trigger of a stream."""
 
     checkpoint: str = setting(
-        "SALES_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
+        "SALES_CHECKPOINT", "folder for the checkpoint, such as s3://..., which only this job uses"
     )
     trigger: str = setting(
         "SALES_TRIGGER",

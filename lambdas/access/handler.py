@@ -24,18 +24,18 @@ SETTINGS = KafkaSettings.from_environ(os.environ)
 
 def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Apply an event of infra/modules/kafka-access, and return the changes in words."""
-    return {"done": await_rights(lambda: _do(event))}
+    return {"done": await_rights(lambda: _apply_event(event))}
 
 
-def _do(event: dict[str, Any]) -> list[str]:
+def _apply_event(event: dict[str, Any]) -> list[str]:
     if wanted := event.get("wanted"):
-        return _apply(wanted)
+        return _apply_access(wanted)
     if reader := event.get("reader"):
         return _release_reader(reader, **event["tf"])
     return _release_topic(event["topic"], **event["tf"])
 
 
-def _apply(wanted: dict[str, Any]) -> list[str]:
+def _apply_access(wanted: dict[str, Any]) -> list[str]:
     topics = apply_topics(
         SETTINGS, [Topic(name, **topic) for name, topic in wanted["topics"].items()]
     )
@@ -51,7 +51,11 @@ def _apply(wanted: dict[str, Any]) -> list[str]:
             for reader in wanted["readers"].values()
         ],
     )
-    return [*topics, *_tell(change.created, "created"), *_tell(change.deleted, "deleted")]
+    return [
+        *topics,
+        *_describe_lists(change.created, "created"),
+        *_describe_lists(change.deleted, "deleted"),
+    ]
 
 
 def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:
@@ -59,7 +63,7 @@ def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> lis
     gone = reader["username"] if action == "delete" else None
     if action == "update" and prev_input["reader"] != reader:
         gone = prev_input["reader"]["username"]
-    return _tell(drop_access(SETTINGS, gone).deleted, "deleted") if gone else []
+    return _describe_lists(drop_access(SETTINGS, gone).deleted, "deleted") if gone else []
 
 
 def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[str]:
@@ -69,5 +73,5 @@ def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[
     return [f"topic {topic['name']!r} was deleted"] if drop_topic(SETTINGS, topic["name"]) else []
 
 
-def _tell(lists: tuple[str, ...], what: str) -> list[str]:
-    return [f"access list {acl} was {what}" for acl in lists]
+def _describe_lists(lists: tuple[str, ...], change: str) -> list[str]:
+    return [f"access list {acl} was {change}" for acl in lists]

@@ -30,7 +30,7 @@ _STS_CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
 )
 
-# botocore alone reads only the second one; AWS's other SDKs and the AWS CLI read the first.
+# botocore reads only the second one; the other AWS SDKs and the AWS CLI read the first.
 _VARIABLES = {"region": ("region", ["AWS_REGION", "AWS_DEFAULT_REGION"], None, None)}
 
 _building = threading.Lock()

@@ -126,8 +126,8 @@ def classify_answer(code: str, status: int) -> Fault:
 
 
 @contextmanager
-def translated_s3_errors(what: str) -> Iterator[None]:
-    """Translate errors of botocore's S3 client; the message is `<what>: <reason>`.
+def translated_s3_errors(problem: str) -> Iterator[None]:
+    """Translate errors of botocore's S3 client; the message is `<problem>: <reason>`.
 
     Raises:
         SinkAccessDeniedError: no credentials, or no permission (retriable).
@@ -138,4 +138,4 @@ def translated_s3_errors(what: str) -> Iterator[None]:
     except (ClientError, BotoCoreError, ResponseParserError) as error:
         is_denied = classify(error) in {Fault.DENIED, Fault.SKEWED}
         kind = SinkAccessDeniedError if is_denied else SinkUnavailableError
-        raise kind(f"{what}: {str(error).rstrip('.')}") from error
+        raise kind(f"{problem}: {str(error).rstrip('.')}") from error

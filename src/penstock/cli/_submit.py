@@ -77,7 +77,7 @@ def show_submitted(
     state: str | None = None,
     counts: RunCounts | None = None,
 ) -> None:
-    """Print that a job was submitted, or the state that it ended in and what it wrote."""
+    """Print that a job was submitted, or its final state and its counts."""
     if output == "json":
         say_json(
             {

@@ -84,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
         add_profile(self)
 
     def error(self, message: str) -> NoReturn:
-        """End with the error alone: the usage of some commands has twenty lines."""
+        """End with only the error, because the usage of some commands has twenty lines."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 

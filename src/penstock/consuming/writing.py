@@ -33,10 +33,10 @@ class AfterWrite(Protocol):
     """A step after rows are written; it is sent to Spark's executors."""
 
     def __call__(self, written: Sequence[WrittenRow]) -> tuple[Counter[Any], set[str]]:
-        """Take rows that their table has; return counts, and the names of rows to release."""
+        """Process rows that are in their table; return counts, and the names of rows to release."""
 
     def release(self, awaited: Iterable[str]) -> Counter[Any]:
-        """Release what waits for rows, by their names, when all tables have theirs."""
+        """Release the rows that wait for rows with these names, after all tables are written."""
 
     def report(self, counts: Counter[Any]) -> Counter[Reason]:
         """Report counts on the driver; return those of records that were given up, by reason."""
@@ -160,7 +160,7 @@ class OutcomeWriter:
         made: list[tuple[Record, bool, Mapping[str, Any]]],
         failed: list[FailedRecord],
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows to write, and note all outcomes; rows are kept for the next step alone."""
+        """Yield the rows to write, and note all outcomes; rows are kept only for the next step."""
         for outcome in outcomes:
             done.records += 1
             match outcome:

@@ -83,7 +83,7 @@ class MetadataReader:
         )
         if kept := self._open.pop(server, None):
             with suppress(OSError, KafkaError):
-                return self._ask(server, kept, request, (time.monotonic() + deadline) / 2)
+                return self._send_request(server, kept, request, (time.monotonic() + deadline) / 2)
         with _translated(server, options):
             connection = Connection(server, options, deadline)
             try:
@@ -91,9 +91,9 @@ class MetadataReader:
             except BaseException:
                 connection.close()
                 raise
-            return self._ask(server, connection, request, deadline)
+            return self._send_request(server, connection, request, deadline)
 
-    def _ask(
+    def _send_request(
         self, server: str, connection: Connection, request: MetadataRequest, deadline: float
     ) -> MetadataResponse:
         """Ask, and keep the connection if there is an answer."""

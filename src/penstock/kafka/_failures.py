@@ -23,20 +23,20 @@ _KINDS: tuple[tuple[type[errors.KafkaError], type[BrokerError]], ...] = (
 
 
 def translate(
-    error: errors.KafkaError, what: str, otherwise: type[BrokerError] = BrokerUnavailableError
+    error: errors.KafkaError, problem: str, otherwise: type[BrokerError] = BrokerUnavailableError
 ) -> BrokerError:
-    """Return an error `<what>: <reason>` of our matching class, or of the class `otherwise`."""
+    """Return an error `<problem>: <reason>` of our matching class, or of the class `otherwise`."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), otherwise)
     # By text: a refused producer registration is a plain KafkaError that quotes the error code.
     if "AuthorizationFailed" in str(error):
         kind = TopicForbiddenError
-    return kind(f"{what}: {error}")
+    return kind(f"{problem}: {error}")
 
 
 @contextmanager
-def translated_kafka_errors(what: str) -> Iterator[None]:
-    """Translate kafka-python's errors to ours, with the message `<what>: <reason>`."""
+def translated_kafka_errors(problem: str) -> Iterator[None]:
+    """Translate kafka-python's errors to ours, with the message `<problem>: <reason>`."""
     try:
         yield
     except errors.KafkaError as error:
-        raise translate(error, what) from error
+        raise translate(error, problem) from error

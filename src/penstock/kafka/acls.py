@@ -97,12 +97,12 @@ def _apply(
         # The controller answers before all brokers have the change.
         while (found := _read_acls(admin, wanted)) != every:
             if time.monotonic() > deadline:
-                left = ", ".join(_tell(acl) for acl in _in_order(found ^ every))
+                left = ", ".join(_describe_acl(acl) for acl in _in_order(found ^ every))
                 raise BrokerUnavailableError(
                     f"access lists were not applied within {timeout_seconds:g} s: {left}"
                 )
             time.sleep(_PAUSE_SECONDS)
-    return AccessChange(tuple(map(_tell, missing)), tuple(map(_tell, surplus)))
+    return AccessChange(tuple(map(_describe_acl, missing)), tuple(map(_describe_acl, surplus)))
 
 
 def _wanted(reader: Reader) -> set[ACL]:
@@ -131,20 +131,20 @@ def _read_acls(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
 
 
 def _create(admin: KafkaAdminClient, acl: ACL) -> None:
-    what = f"the access list {_tell(acl)} cannot be created"
+    problem = f"the access list {_describe_acl(acl)} cannot be created"
     # Each request has one access list: for several, the client does not say which one failed.
-    with translated_kafka_errors(what):
+    with translated_kafka_errors(problem):
         failures = admin.create_acls([acl])["failed"]
     for kind in failures:
-        raise translate(kind(), what, BrokerError)
+        raise translate(kind(), problem, BrokerError)
 
 
 def _delete(admin: KafkaAdminClient, acl: ACL) -> None:
-    what = f"the access list {_tell(acl)} cannot be deleted"
-    with translated_kafka_errors(what):
+    problem = f"the access list {_describe_acl(acl)} cannot be deleted"
+    with translated_kafka_errors(problem):
         ((_, _, kind),) = admin.delete_acls([acl])
     if kind is not NoError:
-        raise translate(kind(), what, BrokerError)
+        raise translate(kind(), problem, BrokerError)
 
 
 def _principal(username: str) -> str:
@@ -152,10 +152,10 @@ def _principal(username: str) -> str:
 
 
 def _in_order(acls: Iterable[ACL]) -> list[ACL]:
-    return sorted(acls, key=_tell)
+    return sorted(acls, key=_describe_acl)
 
 
-def _tell(acl: ACL) -> str:
+def _describe_acl(acl: ACL) -> str:
     """Describe an access list in words, such as `User:anna ALLOW READ on topic sensor`."""
     pattern: Any = acl.resource_pattern
     prefix = " by prefix" if pattern.pattern_type is ACLResourcePatternType.PREFIXED else ""

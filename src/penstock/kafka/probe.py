@@ -29,7 +29,7 @@ def check_access(
     """Log in to the first usable broker and check that the topics exist.
 
     Returns:
-        The options with this broker alone to start with. kafka-python would choose at random, and
+        The options with only this broker to start with. kafka-python would choose at random, and
         give one that never answers all the time it has.
 
     Raises:

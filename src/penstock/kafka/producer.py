@@ -223,8 +223,8 @@ class Producer(AbstractContextManager["Producer"]):
         return Delivery(metadata.topic, metadata.partition, metadata.offset)
 
     def _explain(self, message: Message, error: KafkaError) -> BrokerError:
-        what = f"a record for topic {message.topic!r} was not acknowledged"
-        ours = translate(error, f"{what} within {self._deadline_seconds:g} s", DeliveryError)
+        problem = f"a record for topic {message.topic!r} was not acknowledged"
+        ours = translate(error, f"{problem} within {self._deadline_seconds:g} s", DeliveryError)
         ours.__cause__ = error
         self._in_doubt = True
         self._known_topics.clear()

@@ -75,12 +75,12 @@ class TopicIds:
         failure = BrokerUnavailableError("no broker was asked")
         for _ in self._attempts:
             try:
-                return self._ask(topics)
+                return self._request_metadata(topics)
             except BrokerUnavailableError as error:
                 failure = error
         raise failure
 
-    def _ask(self, topics: Sequence[str]) -> MetadataResponse:
+    def _request_metadata(self, topics: Sequence[str]) -> MetadataResponse:
         if self._options is not None:
             with suppress(BrokerLoginError):  # the password may have been rotated
                 return self._ask_with(self._options, topics)

@@ -146,13 +146,13 @@ def drop_topic(settings: KafkaSettings, name: str) -> bool:
     Raises:
         BrokerError: the topic cannot be deleted.
     """
-    what = f"topic {name!r} cannot be deleted"
-    with closing(open_admin(settings)) as admin, translated_kafka_errors(what):
+    problem = f"topic {name!r} cannot be deleted"
+    with closing(open_admin(settings)) as admin, translated_kafka_errors(problem):
         answer = admin.delete_topics([name], raise_errors=False)["topics"][0]
     kind = for_code(answer["error_code"])
     if kind is UnknownTopicOrPartitionError:
         return False
-    _raise_unless_done(kind, answer.get("error_message"), what)
+    _raise_unless_done(kind, answer.get("error_message"), problem)
     return True
 
 
@@ -162,12 +162,12 @@ def _create(options: dict[str, Any], topic: Topic) -> bool:
         "replication_factor": topic.replicas,
         "configs": topic.properties,
     }
-    what = f"topic {topic.name!r} cannot be created"
-    with closing(_build_client(options)) as admin, translated_kafka_errors(what):
+    problem = f"topic {topic.name!r} cannot be created"
+    with closing(_build_client(options)) as admin, translated_kafka_errors(problem):
         answer = admin.create_topics({topic.name: wanted}, raise_errors=False)["topics"][0]
     kind = for_code(answer["error_code"])
     if kind not in (NoError, TopicAlreadyExistsError):
-        raise translate(kind(answer["error_message"]), what, BrokerError)
+        raise translate(kind(answer["error_message"]), problem, BrokerError)
     return bool(kind is NoError)
 
 
@@ -215,11 +215,11 @@ def _change(
 
 
 def _grow(admin: KafkaAdminClient, topic: Topic, timeout_seconds: float) -> None:
-    what = f"topic {topic.name!r} cannot grow to {topic.partitions} partitions"
-    with translated_kafka_errors(what):
+    problem = f"topic {topic.name!r} cannot grow to {topic.partitions} partitions"
+    with translated_kafka_errors(problem):
         answer = admin.create_partitions({topic.name: topic.partitions}, raise_errors=False)
     result = answer.results[0]
-    _raise_unless_done(for_code(result.error_code), result.error_message, what)
+    _raise_unless_done(for_code(result.error_code), result.error_message, problem)
     deadline = time.monotonic() + timeout_seconds
     while _describe_topics(admin, [topic.name])[topic.name].partitions < topic.partitions:
         if time.monotonic() > deadline:
@@ -233,14 +233,14 @@ def _grow(admin: KafkaAdminClient, topic: Topic, timeout_seconds: float) -> None
 def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> None:
     gone = found.properties.keys() - topic.properties.keys()
     changes: dict[str, Any] = dict.fromkeys(gone, ("DELETE", None)) | dict(topic.properties)
-    what = f"the properties of topic {topic.name!r} cannot be set"
+    problem = f"the properties of topic {topic.name!r} cannot be set"
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name, changes)
-    with translated_kafka_errors(what):
+    with translated_kafka_errors(problem):
         # Without the client's own check of names: the brokers' response says more.
         answer = admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic.name]
     if answer != "OK":
         kind = TopicForbiddenError if "AuthorizationFailed" in answer else BrokerError
-        raise kind(f"{what}: {answer}")
+        raise kind(f"{problem}: {answer}")
 
 
 def _describe_topics(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
@@ -268,9 +268,9 @@ def _describe_topics(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Fo
     }
 
 
-def _raise_unless_done(kind: type[KafkaError], message: str | None, what: str) -> None:
+def _raise_unless_done(kind: type[KafkaError], message: str | None, problem: str) -> None:
     if kind is not NoError:
-        raise translate(kind(message or kind.description), what, BrokerError)
+        raise translate(kind(message or kind.description), problem, BrokerError)
 
 
 def _build_client(options: dict[str, Any]) -> KafkaAdminClient:

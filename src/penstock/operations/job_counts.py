@@ -68,7 +68,7 @@ def _read_lines(region: str, group: str, start: str) -> Iterator[dict[str, Any]]
 
 
 def _read_line(text: str) -> dict[str, Any] | None:
-    """Return the object of a line, None for what else a driver prints."""
+    """Return the object in a line of counts, or None for any other line of the driver."""
     try:
         line = json.loads(text)
     except ValueError:

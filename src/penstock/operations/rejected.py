@@ -39,7 +39,7 @@ class ReplayedEvent:
     """An event that was sent again: its record, or the problem if it stays in the bucket.
 
     A request that was kept whole has no record, but the numbers of its events that were written,
-    and that were rejected and are kept alone now.
+    and that were rejected again, so that each has an object of its own.
     """
 
     key: str
@@ -126,7 +126,7 @@ def _send_event(
 def _send_request(
     events: RejectedEvents, key: str, event: RejectedEvent, parts: Sequence[Any], send: _Send
 ) -> ReplayedEvent:
-    """Send the events of a request, and delete it once each is written or kept alone."""
+    """Send the events of a request; delete the request once each is written or kept by itself."""
     left, written = list(parts), 0
     try:
         while left:

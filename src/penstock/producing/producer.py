@@ -298,11 +298,11 @@ class EventProducer:
             return ()
         try:
             name = self._settings.schema_name
-            alone = infer_schema(event, name, None, self._base, self._rules)
+            inferred = infer_schema(event, name, None, self._base, self._rules)
         except PenstockError:  # it contradicts itself
             return ()
         # A field that the event leaves out is no change: a record may leave fields out.
-        return tuple(str(each) for each in diff_schemas(merged, alone).changes if each.after)
+        return tuple(str(each) for each in diff_schemas(merged, inferred).changes if each.after)
 
     def _send_all(self, ready: list[_Prepared], outcomes: list[Outcome], seconds: float) -> None:
         deadline = time.monotonic() + seconds

@@ -78,7 +78,7 @@ def _hide(event: Mapping[str, Any], names: Sequence[str], key: Mapping[str, str]
 def make_deletion(
     shape: RowShape, record: Record, key_fields: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the row that replaces the one that a tombstone deletes.
+    """Return the row that marks a row as deleted by a tombstone.
 
     Without the fields of the record's key, the key is the row's key as a string.
 

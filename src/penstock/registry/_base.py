@@ -253,10 +253,10 @@ class VersionedRegistry(VersionReader):
         )
 
     def _check_new(self, name: str, schema: Schema) -> None:
-        """Refuse what the rules refuse before it is stored, as a stored version keeps its number.
+        """Refuse a schema that breaks a rule before it is stored, because it would keep its number.
 
         The registry's rule has two readings. A version that one of them accepts is stored, unless
-        the registry has refused a version by the other one alone before.
+        the registry refused an earlier version by only the other one.
         """
         usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
         mode, found = self._read_rule(name, schema, history.available(), self._apply_mode)
@@ -267,7 +267,7 @@ class VersionedRegistry(VersionReader):
         history.check_new(name, schema)
 
     def _apply_mode(self, name: str) -> tuple[Compatibility, int]:
-        """Return the rule of a schema, whose mode is changed to the one that this program sets."""
+        """Return the mode and the checkpoint of a schema, after setting this program's mode."""
         mode, checkpoint = self._rule(name)
         if self._mode is None or mode is self._mode:
             return mode, checkpoint

@@ -240,7 +240,7 @@ def reading_answer() -> Iterator[None]:
 
 
 def _is_missing(code: object, name: str) -> bool:
-    """Return whether an error says that what was asked for does not exist.
+    """Return whether an error says that the requested object does not exist.
 
     Apicurio calls the error of a path that it does not have NotFoundException.
     """

@@ -133,21 +133,21 @@ class _Reader:
     def _read_registry(self, values: dict[str, Any]) -> None:
         if values["format"] != _FORMAT:
             raise ValueError(f"found format {values['format']}, expected {_FORMAT}")
-        self._registry = _get(values, "name", str), FrameKind(values["kind"])
-        self._content_ids = _get(values, "content_ids", bool)
+        self._registry = _get_value(values, "name", str), FrameKind(values["kind"])
+        self._content_ids = _get_value(values, "content_ids", bool)
 
     def _read_schema(self, values: dict[str, Any]) -> None:
-        name = _get(values, "name", str)
+        name = _get_value(values, "name", str)
         if self._schemas and name <= self._schemas[-1].name:
             raise ValueError(f"found schema {name} after {self._schemas[-1].name}")
         self._schemas.append(
             SchemaBackup(
                 name,
                 Compatibility(values["compatibility"]),
-                _get(values, "checkpoint", int),
-                _get(values, "data_format", str),
-                _get(values, "description", str),
-                _get(values, "tags", dict),
+                _get_value(values, "checkpoint", int),
+                _get_value(values, "data_format", str),
+                _get_value(values, "description", str),
+                _get_value(values, "tags", dict),
                 (),
             )
         )
@@ -158,14 +158,14 @@ class _Reader:
         schema, (registry, kind) = self._schemas[-1], self._registry or ("", FrameKind.GLUE)
         time = values["registered_at"]
         version = StoredVersion(
-            _get(values, "id", str),
+            _get_value(values, "id", str),
             f"{registry}/{schema.name}",
-            _get(values, "number", int),
+            _get_value(values, "number", int),
             VersionStatus(values["status"]),
-            _get(values, "definition", str),
+            _get_value(values, "definition", str),
             time and datetime.fromisoformat(time),
             schema.data_format,
-            _get(values, "guid", str),
+            _get_value(values, "guid", str),
         )
         for key in version.keys:
             self._check_key(key, kind, version.definition)
@@ -230,7 +230,7 @@ def _load(line: str) -> dict[str, Any]:
     return values
 
 
-def _get(values: Mapping[str, Any], name: str, kind: type) -> Any:
+def _get_value(values: Mapping[str, Any], name: str, kind: type) -> Any:
     value = values[name]
     if type(value) is not kind:
         raise ValueError(f"{name} is {value!r:.40}, expected {kind.__name__}")

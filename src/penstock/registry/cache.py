@@ -153,7 +153,7 @@ class CachedRegistry:
     def get(self, key: SchemaKey) -> SchemaVersion:
         """Return the version with this key."""
         found = self._versions.get(key)
-        return found or self._ask(key, lambda: self._fetch(key))[0]
+        return found or self._call_registry(key, lambda: self._fetch(key))[0]
 
     def latest(self, name: str) -> SchemaVersion | None:
         """Return the newest usable version of a schema, from `versions`."""
@@ -167,7 +167,7 @@ class CachedRegistry:
         """
         listing = self._listings.get(name)
         if listing is None or listing.fresh_until <= self._clock():
-            listing = self._ask(("versions", name), lambda: self._list_versions(name))[0]
+            listing = self._call_registry(("versions", name), lambda: self._list_versions(name))[0]
         return listing.versions
 
     def refresh(self, name: str) -> None:
@@ -189,14 +189,14 @@ class CachedRegistry:
         if known is not None and self._is_listed(name, known):
             return known
         form, listing = (name, write_definition(schema)), self._listings.get(name)
-        registration, leads = self._ask(
+        registration, leads = self._call_registry(
             (form, listing and listing.keys), lambda: self._register(form, schema)
         )
         known = replace(registration, created=False)
         self._by_value.put(key, known)
         return registration if leads else known
 
-    def _ask(self, key: Hashable, call: Callable[[], _Answer]) -> tuple[_Answer, bool]:
+    def _call_registry(self, key: Hashable, call: Callable[[], _Answer]) -> tuple[_Answer, bool]:
         """Call once for all threads that ask now, or raise the cached error of the key."""
 
         def ask() -> _Answer:

@@ -95,14 +95,14 @@ class ConfluentRegistry(HttpRegistry):
         number = self._number_of(version_id)
         if _is_guid(version_id):
             guid = version_id.partition(":")[2]
-            ids = self._ask(version_id, f"/schemas/guids/{guid}/ids")
+            ids = self._get_json(version_id, f"/schemas/guids/{guid}/ids")
             with reading_answer():
                 number = int(ids[0]["id"]) if ids else 0
-        found = self._ask(version_id, f"/schemas/ids/{number}/versions", DELETED)
+        found = self._get_json(version_id, f"/schemas/ids/{number}/versions", DELETED)
         with reading_answer():
             return [(each["subject"], int(each["version"])) for each in found]
 
-    def _ask(self, version_id: str, path: str, query: Mapping[str, str] | None = None) -> Any:
+    def _get_json(self, version_id: str, path: str, query: Mapping[str, str] | None = None) -> Any:
         try:
             return self._http.call("GET", path, query=query)
         except SchemaNotFoundError as error:
@@ -131,7 +131,7 @@ class ConfluentRegistry(HttpRegistry):
         try:
             return self._stored(self._http.call("GET", _path(subject, number)))
         except SchemaNotFoundError:
-            found = self._stored(self._ask(version_id, _path(subject, number), DELETED))
+            found = self._stored(self._get_json(version_id, _path(subject, number), DELETED))
             return replace(found, status=VersionStatus.DELETING)
 
     def _stored(self, answer: Any) -> StoredVersion:

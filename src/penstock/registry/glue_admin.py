@@ -46,8 +46,8 @@ class GlueAdmin(GlueRegistry):
 
     def read_schema(self, name: str, report: ReportProgress = ignore_progress) -> SchemaBackup:
         """Read a schema with all its versions, except those that are being deleted."""
-        schema = self._ask("GetSchema", {"SchemaId": self._schema_id(name)})
-        tags = self._ask("GetTags", {"ResourceArn": schema["SchemaArn"]})["Tags"]
+        schema = self._call_glue("GetSchema", {"SchemaId": self._schema_id(name)})
+        tags = self._call_glue("GetTags", {"ResourceArn": schema["SchemaArn"]})["Tags"]
         numbers = sorted(self._list_versions(name))
         found: list[StoredVersion | None] = []
         for number in numbers:
@@ -93,15 +93,15 @@ class GlueAdmin(GlueRegistry):
         }
         if description:
             request["Description"] = description
-        self._ask("UpdateSchema", request)
+        self._call_glue("UpdateSchema", request)
 
     def tag_schema(self, name: str, tags: Mapping[str, str]) -> None:
         """Add tags to a schema."""
         if tags:
-            arn = self._ask("GetSchema", {"SchemaId": self._schema_id(name)})["SchemaArn"]
-            self._ask("TagResource", {"ResourceArn": arn, "TagsToAdd": dict(tags)})
+            arn = self._call_glue("GetSchema", {"SchemaId": self._schema_id(name)})["SchemaArn"]
+            self._call_glue("TagResource", {"ResourceArn": arn, "TagsToAdd": dict(tags)})
 
-    def _ask(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _call_glue(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         return self._call(lambda: self._glue.call(operation, request))
 
     def _read_listed(self, name: str, number: int) -> StoredVersion | None:

@@ -177,7 +177,7 @@ class _Conversion:
             # The encoder sees no JSON names, so it could find another branch for an object.
             is_object = isinstance(value, Mapping)
             return (branch.name or branch.kind, converted) if is_object else converted
-        # If one branch alone takes such objects or lists, its error names the field.
+        # If only one branch accepts such objects or lists, its error names the field.
         raise inside[0] if len(inside) == 1 else refused(value, union.label(), path)
 
     def _convert_record(self, event: Mapping[str, Any], type_: AvroType, path: str) -> Any:

@@ -48,7 +48,7 @@ def shown(value: Any) -> str:
 
 
 def refused(value: Any, expected: str, path: str) -> EventValueError:
-    """Return the error for a value at a path that is not what was expected there."""
+    """Return the error for an unexpected value at a path."""
     where = f"{path}: " if path else ""
     return EventValueError(f"{where}found {shown(value)}, expected {expected}", path=path)
 

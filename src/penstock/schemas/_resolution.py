@@ -123,22 +123,22 @@ class Resolution:
             target = targets.get(field.name)
             type_ = target.type if target else field.type
             read = self._resolve(field.type, type_, join_path(path, field.json_name))
-            key = self._key(target) if target else None
+            key = self._field_key(target) if target else None
             steps.append((join_path("", field.json_name), key, read))
         read_fields = record_reader(
-            steps, [self._key(field) for field in reader.fields], nulls=not self._events
+            steps, [self._field_key(field) for field in reader.fields], nulls=not self._events
         )
         taken = {target.name for target in targets.values()}
         missing = [field for field in reader.fields if field.name not in taken]
         return self._filling_reader(read_fields, missing, path) if missing else read_fields
 
-    def _key(self, field: AvroField) -> str:
+    def _field_key(self, field: AvroField) -> str:
         return field.json_name if self._events else field.name
 
     def _filling_reader(self, read: Reader, missing: Sequence[AvroField], path: str) -> Reader:
         """Fill in the defaults of the fields that the writer does not have."""
         defaults = {
-            self._key(field): self._defaults.read(
+            self._field_key(field): self._defaults.read(
                 field.type, field.attributes["default"], join_path(path, field.json_name)
             )
             for field in missing

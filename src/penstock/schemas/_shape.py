@@ -73,7 +73,7 @@ class _Shape:
                 return self._check_fixed(schema, path, space)
             case "array" | "map" as kind:
                 key, step = ("items", "[]") if kind == "array" else ("values", "{}")
-                self.check(_get(schema, key, path), f"{path}{step}", space, depth + 1)
+                self.check(_get_attribute(schema, key, path), f"{path}{step}", space, depth + 1)
                 return str(kind)
             case str(reference):
                 return self._check_reference(reference, path, space)
@@ -134,7 +134,7 @@ class _Shape:
             for alias in _get_list(field, "aliases", inside, []):
                 _check_name(alias, inside, _NAME)
             own_space = name.rpartition(".")[0]
-            self.check(_get(field, "type", inside), inside, own_space, depth + 1)
+            self.check(_get_attribute(field, "type", inside), inside, own_space, depth + 1)
         self._open.remove(name)
         return name
 
@@ -150,7 +150,7 @@ class _Shape:
         return name
 
     def _check_fixed(self, schema: dict[str, Any], path: str, space: str) -> str:
-        size = _get(schema, "size", path)
+        size = _get_attribute(schema, "size", path)
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:
             _refuse(path, size, "the size of a fixed to be a whole number of bytes")
         if size > MAX_FIXED_SIZE:
@@ -180,7 +180,7 @@ def too_deep(path: str) -> SchemaLimitError:
     )
 
 
-def _get(schema: dict[str, Any], key: str, path: str) -> Any:
+def _get_attribute(schema: dict[str, Any], key: str, path: str) -> Any:
     if key not in schema:
         _refuse(path, schema, f"`{key}`")
     return schema[key]

@@ -68,7 +68,7 @@ class TypeRules:
         return _TIMES[self.times]
 
     def find(self, value: Any, at: _Place) -> AvroType | None:
-        """Return the type of a value if it is not the one of JSON."""
+        """Return the type of a value if the settings give it another type than that of JSON."""
         if self.numbers is Numbers.DOUBLE and self.times is Times.TEXT:
             return None
         if at.depth == _FIELD_DEPTH and at.path in [join_path("", name) for name in self.plain]:

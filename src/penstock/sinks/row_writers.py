@@ -85,7 +85,7 @@ class TableWriter:
         return refused
 
     def _write_batch(self, rows: Sequence[_Row]) -> _Refused:
-        """Write a batch; bisect a rejected batch until the row at fault is alone."""
+        """Write a batch; bisect a rejected batch until it has only the row at fault."""
         try:
             self._put([row.text for row in rows])
         except SinkRefusedError as error:
@@ -172,7 +172,7 @@ def _encode(
 
 
 def _in_batches(rows: Iterable[_Row], most: int | None = None) -> Iterator[list[_Row]]:
-    """Yield rows in batches of at most so many rows, and of 4 MiB unless a row alone is larger."""
+    """Yield rows in batches of at most so many rows, and of 4 MiB unless one row is larger."""
     batch: list[_Row] = []
     size = 0
     for row in rows:

@@ -67,7 +67,7 @@ def mark_event(event: Column) -> Column:
 
 
 def check_event(rows: DataFrame) -> None:
-    """Check that events are what was decoded, for a sink that makes rows of raw records.
+    """Check that no transform has replaced the events, for a sink that makes rows of raw records.
 
     Raises:
         SettingsError: a transform has replaced the events.
@@ -94,7 +94,7 @@ def keep_raw(records: DataFrame) -> tuple[str, ...]:
 
 
 def select_records(records: DataFrame, *more: str) -> DataFrame:
-    """Select what `to_record` reads of records of Kafka's source, and more of their columns."""
+    """Select the columns of Kafka's source that `to_record` reads, and `more` of them."""
     headers = {"headers"} & set(records.columns)
     return records.selectExpr(*_KAFKA, *headers, *more)
 

@@ -57,7 +57,7 @@ def build_session(name: str) -> SparkSession:
 
 
 def keep_lookups(spark: SparkSession) -> None:
-    """Keep what py4j otherwise looks up at each use, by searching every jar for each package."""
+    """Cache Java packages, which py4j otherwise looks up in every jar at each use."""
     place: Any = spark.sparkContext._jvm
     for name in _LOOKED_UP:
         found = getattr(place, name)

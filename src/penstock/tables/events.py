@@ -15,7 +15,7 @@
 A member of a union has the name of its branch: of the type, or the full name of a record, enum or
 fixed (`a.R`). A type of several names, as its versions and aliases give it, has a member for each.
 All types of numbers are one branch, `member_number`, since they widen. So the name follows from the
-branch of the writer alone, whichever versions are merged.
+writer's branch only, whichever versions are merged.
 
 A field that can hold only null and empty records has no column.
 """

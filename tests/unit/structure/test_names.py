@@ -27,7 +27,7 @@ _NOT_THE_FIELD = {
     "tables/events.py",
     "tables/glue_columns.py",
 }
-_WITHOUT_OBJECT = re.compile(r"def (_(?:describe|find|list|read|write))\(")
+_WITHOUT_OBJECT = re.compile(r"def (_(?:ask|describe|do|end|find|get|list|make|read|write))\(")
 
 
 def test_modules_name_no_field_of_a_reading() -> None:

@@ -212,13 +212,13 @@ class Clients:
 
     def read(self, location: str) -> bytes:
         """Return an object."""
-        return self._get(location)
+        return self._get_object(location)
 
     def read_end(self, location: str, size: int) -> bytes:
         """Return the last bytes of an object, in one call."""
-        return self._get(location, Range=f"bytes=-{size}")
+        return self._get_object(location, Range=f"bytes=-{size}")
 
-    def _get(self, location: str, **more: str) -> bytes:
+    def _get_object(self, location: str, **more: str) -> bytes:
         with translated_s3_errors(f"{location} cannot be read"):
             answer = self.get("s3").get_object(**_split(location), **more)
             content: bytes = answer["Body"].read()
@@ -253,8 +253,8 @@ def _split(location: str) -> dict[str, str]:
 
 
 @contextmanager
-def translated_glue_errors(what: str) -> Iterator[None]:
-    """Translate errors of Glue's or DynamoDB's client; the message is `<what>: <reason>`.
+def translated_glue_errors(problem: str) -> Iterator[None]:
+    """Translate errors of Glue's or DynamoDB's client; the message is `<problem>: <reason>`.
 
     Raises:
         SinkUnavailableError: the service is throttling or down (retriable).
@@ -265,4 +265,4 @@ def translated_glue_errors(what: str) -> Iterator[None]:
     except (ClientError, BotoCoreError, ResponseParserError) as error:
         is_down = classify(error) in {Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT}
         kind = SinkUnavailableError if is_down else OperationError
-        raise kind(f"{what}: {str(error).rstrip('.')}") from error
+        raise kind(f"{problem}: {str(error).rstrip('.')}") from error

@@ -57,7 +57,7 @@ class Footer:
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """The differences of a table's columns, what is safe to change, and the columns after it."""
+    """The differences of a table's columns, the safe changes, and the columns after them."""
 
     differences: tuple[Difference, ...]
     growth: Growth

@@ -123,8 +123,8 @@ class IcebergMetadata:
             SinkAccessDeniedError, SinkUnavailableError: AWS denies a call, or does not answer.
         """
         place = tuple(self._name.split("."))
-        what = f"{self._name} cannot be changed"
-        with translated_glue_errors(what), _translated(what):
+        problem = f"{self._name} cannot be changed"
+        with translated_glue_errors(problem), _translated(problem):
             try:
                 loaded = _Catalog(self._clients).load_table(place)
                 if loaded.schema() != self._metadata.schema():
@@ -137,13 +137,13 @@ class IcebergMetadata:
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
-    """Translate errors of pyiceberg; the message is `<what>: <reason>`."""
+def _translated(problem: str) -> Iterator[None]:
+    """Translate errors of pyiceberg; the message is `<problem>: <reason>`."""
     try:
         yield
     except (ValueError, KeyError, TypeError, EOFError, ValidationError) as error:
         reason = " ".join(str(error).split())
-        raise OperationError(f"{what}: {reason:.500}") from error
+        raise OperationError(f"{problem}: {reason:.500}") from error
 
 
 def _change(update: UpdateSchema, growth: Growth, optional: Sequence[str]) -> None:

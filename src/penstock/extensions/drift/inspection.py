@@ -1,4 +1,4 @@
-"""The comparison of tables with the events that reach them, and the change of what is safe."""
+"""The comparison of tables with the events that they get, and the safe changes of tables."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def explain(
 
 
 def subtract(gaps: Iterable[range], offsets: Iterable[int]) -> Iterator[range]:
-    """Yield what is left of sorted runs without these offsets."""
+    """Yield the sorted ranges without these offsets."""
     known = sorted(set(offsets))
     for gap in gaps:
         start = gap.start

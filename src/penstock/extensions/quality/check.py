@@ -141,7 +141,7 @@ class TableCheck:
             )
         return columns
 
-    def _ask(self, sql: str) -> Answer:
+    def _run_query(self, sql: str) -> Answer:
         self._report_progress(f"Athena answers query {len(self._costs) + 1}", None, None)
         answer = self._athena.ask(sql, self._table.partition(".")[0])
         self._costs.append(QueryCost(answer.id, answer.scanned_bytes, answer.milliseconds))
@@ -156,7 +156,7 @@ class TableCheck:
         )
         counted = iter(columns)
         for number, sql in enumerate(queries):
-            rows = self._ask(sql).rows
+            rows = self._run_query(sql).rows
             names = [name for name in rows[0] if name[0] == "v"] if rows else []
             paths = [next(counted).path for _ in names]
             for row in rows:
@@ -199,7 +199,9 @@ class TableCheck:
             return ()
         return tuple(
             _read_partition(row, spans[read_place(row)])
-            for row in sorted(self._ask(write_coordinates(window, spans)).rows, key=read_place)
+            for row in sorted(
+                self._run_query(write_coordinates(window, spans)).rows, key=read_place
+            )
         )
 
     def _explain(
@@ -215,12 +217,12 @@ class TableCheck:
         settings = self._settings
         # A table that no job has written yet has no records.
         beside = filter(self._athena.has_table, settings.beside)
-        missing = read_gaps(self._ask(write_gaps(window, beside, spans)).rows)
+        missing = read_gaps(self._run_query(write_gaps(window, beside, spans)).rows)
         dead: dict[Place, set[int]] | None = None
         if settings.errors_tables or settings.parked_records:
             dead = defaultdict(set, find_dead_letters(settings.errors_tables))
         if dead is not None and settings.parked_records:
-            for row in self._ask(write_parked(settings.parked_records, spans)).rows:
+            for row in self._run_query(write_parked(settings.parked_records, spans)).rows:
                 dead[read_place(row)].add(int(row["offset"] or 0))
         self._report_progress("missing offsets are looked up", None, None)
         return explain(partitions, missing, dead, self._kafka)

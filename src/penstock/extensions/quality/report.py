@@ -23,7 +23,7 @@ class RuleState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """A rule: what was found, the limit, and where; `found` is None if it was not checked."""
+    """A rule with the figure found, the limit, and the place; `found` is None if not checked."""
 
     rule: str
     state: RuleState

@@ -1,4 +1,4 @@
-"""Settings of a check: what is asked, and the limit of each rule."""
+"""Settings of a check: its tables and registries, and the limit of each rule."""
 
 from __future__ import annotations
 

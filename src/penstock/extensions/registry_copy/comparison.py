@@ -44,7 +44,7 @@ def compare_readings(
     Raises:
         RegistryError: a registry denies a call, does not answer, or not as expected.
     """
-    version = _get(*first)
+    version = _find_version(*first)
     if isinstance(version, str):
         return Comparison(0, note=f"{first[0].source} refuses it: {version}")
     try:
@@ -53,7 +53,7 @@ def compare_readings(
     except PenstockError as error:
         return Comparison(0, note=f"no sample record could be made: {error}")
     for registry, key in others:
-        found = _get(registry, key)
+        found = _find_version(registry, key)
         if isinstance(found, str):
             return Comparison(0, problem=f"{registry.source} does not read {key}: {found}")
         if canonical_form(found.schema) != canonical_form(version.schema):
@@ -78,7 +78,7 @@ def make_payloads(schema: Schema) -> list[bytes]:
     return [write(fit({"value": sample(random)}, {})) for _ in range(_SAMPLES)]
 
 
-def _get(registry: SchemaRegistry, key: SchemaKey) -> SchemaVersion | str:
+def _find_version(registry: SchemaRegistry, key: SchemaKey) -> SchemaVersion | str:
     """Return a version, or why the registry refuses it."""
     try:
         return registry.get(key)

@@ -27,7 +27,7 @@ from penstock.schemas import Compatibility, Schema, check_mode, load_schema
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSchema:
-    """A schema for another registry, and what it has no counterpart for."""
+    """A schema for another registry, and the properties that the other registry does not have."""
 
     schema: SchemaBackup
     left_out: tuple[str, ...]

@@ -53,7 +53,7 @@ _STOPS = (RegistryAccessDeniedError, RegistryUnavailableError, SchemaQuotaError)
 
 @dataclass(frozen=True, slots=True)
 class CopySettings:
-    """The two registries' URLs, the file of the map, and the choices for what differs.
+    """The two registries' URLs, the file of the map, and choices where the registries differ.
 
     `names` limits the copy to these schemas; the map has all. `renamed` holds other names for the
     second registry. `disabled_as` is the mode for Glue's DISABLED, which others lack. With
@@ -166,7 +166,7 @@ def copy_registry(
 
 
 class _Copying:
-    """One copy: the two registries, and what is in the second one before."""
+    """One copy: the two registries, and the schemas that the second one had before."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class _Copying:
         self._taken: dict[str, str] = {}  # by name in the second registry, that in the first
 
     def copy(self, schema: SchemaBackup) -> CopiedSchema:
-        """Copy one schema, and compare it; an error that concerns it alone is in the result."""
+        """Copy one schema, and compare the copy; an error of only this schema is in the result."""
         try:
             converted = self._convert(schema)
             plan = self._plan(converted.schema)

@@ -195,7 +195,7 @@ def _verify(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
 def _match(
     wanted: Sequence[StoredVersion], present: Sequence[StoredVersion]
 ) -> dict[int, StoredVersion]:
-    """Return by number what is present of the wanted versions: the same text, or the same form."""
+    """Return the versions with the text or the canonical form of wanted ones, by their number."""
     found: dict[int, StoredVersion] = {}
     left = list(present)
     for read in (_text, _form):

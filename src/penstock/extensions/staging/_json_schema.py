@@ -35,7 +35,7 @@ def find_faults(value: Any, schema: Schema, path: str = "$") -> Iterator[str]:
 
 
 def _fits(value: Any, schema: Schema) -> bool:
-    """Return whether the value itself is right, without what it contains."""
+    """Return whether a value is valid; its items and fields are not checked."""
     if "anyOf" in schema and not any(
         not list(find_faults(value, each)) for each in schema["anyOf"]
     ):

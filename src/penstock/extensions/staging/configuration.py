@@ -77,7 +77,7 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
 
 
 def load_plan(where: str) -> StagingPlan:
-    """Read the tables alone, for a program that uses neither the brokers nor a registry.
+    """Read only the tables, for a program that uses neither the brokers nor a registry.
 
     Raises:
         SettingsError, SinkAccessDeniedError, SinkUnavailableError: see `load_configuration`.

@@ -123,7 +123,7 @@ class Joiner:
         keys: list[Key] = []
         for row, each in written:
             give_up[row["_source"]] = each
-            keys.append(_key(table, row))
+            keys.append(_read_key(table, row))
 
         def file(failed: Sequence[JoinResult]) -> None:
             self.errors.keep(
@@ -142,7 +142,7 @@ class Joiner:
 
     def find_awaited(self, table: StagedTable, rows: Iterable[_Row]) -> list[str]:
         """Return the names of those rows, which were just staged, that others may wait for."""
-        names = list(dict.fromkeys(write_name(table, _key(table, row)) for row in rows))
+        names = list(dict.fromkeys(write_name(table, _read_key(table, row)) for row in rows))
         found = (self.waiting.find_markers(some) for some in _in_hundreds(names))
         return [marker.waiting_for for markers in found for marker in markers]
 
@@ -189,10 +189,10 @@ class Joiner:
             keys = [each.key for each in results if each.lacks in staged]
             overtaken += [each for each in waiters if each.key in keys]
         for waiter in overtaken:
-            self._end(waiter, resolved[waiter.key])
+            self._end_waiting(waiter, resolved[waiter.key])
         return resolved
 
-    def _end(self, waiter: Waiter, result: JoinResult) -> bool:
+    def _end_waiting(self, waiter: Waiter, result: JoinResult) -> bool:
         """Settle a dead letter, or change its failure; return whether its record is current."""
         if not result.source:
             return False  # the row is gone, and the retries park its record
@@ -275,7 +275,7 @@ class Joiner:
         for name, own in tables.items():
             results = self.resolve(self.plan.table(name), [each.key for each in own])
             for each in own:
-                if self._end(each, results[each.key]):
+                if self._end_waiting(each, results[each.key]):
                     counts[_event(results[each.key], JoinEvent.RELEASED)] += 1
         del counts[JoinEvent.WAITING]  # they were counted when they began to wait
         return counts
@@ -324,7 +324,7 @@ def read_name(plan: StagingPlan, name: str) -> tuple[StagedTable, Key]:
     return table, tuple(sorted(zip(names, parts, strict=True)))
 
 
-def _key(table: StagedTable, row: _Row) -> Key:
+def _read_key(table: StagedTable, row: _Row) -> Key:
     return tuple(sorted((name, row[name]) for name in table.shape.table_key))
 
 

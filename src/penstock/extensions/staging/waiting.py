@@ -89,7 +89,7 @@ class WaitingTable:
         return written
 
     def _write_waiters(self, waiters: Sequence[Waiter]) -> None:
-        for error in self._writer.write(map(self._make, waiters)).values():
+        for error in self._writer.write(map(self._make_item, waiters)).values():
             raise error
 
     def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
@@ -135,7 +135,7 @@ class WaitingTable:
         except RowExistsError:
             return  # it is gone, or another one
 
-    def _make(self, waiter: Waiter) -> dict[str, Any]:
+    def _make_item(self, waiter: Waiter) -> dict[str, Any]:
         return {
             "waitingFor": shorten_name(waiter.waiting_for),
             "driver": shorten_name(waiter.driver, _MAX_SORT_BYTES),

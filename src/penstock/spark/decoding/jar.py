@@ -29,9 +29,8 @@ def load_jar(spark: SparkSession) -> None:
     if spark.conf.get(CATALOG, None) == CATALOG_CLASS:
         return
     jvm: Any = spark.sparkContext._jvm
-    if not isinstance(
-        getattr(jvm, CATALOG_CLASS), JavaClass
-    ):  # py4j takes an unknown class for a package
+    # py4j takes the name of an unknown class for a package.
+    if not isinstance(getattr(jvm, CATALOG_CLASS), JavaClass):
         path = find_jar()
         # SQL's ADD JAR is not used: it adds the jar only to the thread that runs it.
         _find_loader(jvm, path).addURL(jvm.java.io.File(path).toURI().toURL())

@@ -42,7 +42,7 @@ class MaintainSettings(Settings):
     )
 
     def by_table(self) -> list[MaintainSettings]:
-        """Return the same settings for each of the tables alone."""
+        """Return the same settings once for each table."""
         return [replace(self, lake_table=table) for table in self.lake_table.split(",")]
 
     def problems(self) -> Iterator[str]:

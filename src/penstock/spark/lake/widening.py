@@ -64,7 +64,7 @@ def _comment(column: str) -> str:
 
 
 def _prepare(table: IcebergTable, column: StructField) -> StructField:
-    """Add the column that takes the place, or return the one added before a crash."""
+    """Add the column that replaces a column, or return the one that a crashed job added."""
     following = StructField(f"{_NEXT}{column.name}", column.dataType, True, column.metadata)
     columns = table.schema()
     if following.name in columns.names:

@@ -121,7 +121,7 @@ def follow(
         stream: the stream of Spark's Kafka source; with `includeHeaders`, schema ids in headers are
             found, and dead letters keep their headers.
         registries: the registries in which versions are looked up.
-        checkpoint: a folder for this query alone.
+        checkpoint: a folder that only this query uses.
         write: called with the rows of each part of a batch (`penstock.spark.rows`), at least once;
             after a crash it is called again with the same rows, batch and part. Each read of them
             reads Kafka, and only the first is compared with other passes: cache them for more.

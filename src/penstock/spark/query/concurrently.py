@@ -1,4 +1,4 @@
-"""Run what a batch writes at once: each sink waits for its own service, not for the others."""
+"""Run the writes of a batch concurrently, so that no sink waits for the service of another."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LOG = logging.getLogger(__name__)
 
 
 class _Run(InheritableThread):
-    """A function in a thread with the local properties of the one that starts it.
+    """A function in a thread with the local properties of the thread that starts it.
 
-    So its Spark jobs belong to the query, and end with it.
+    So its Spark jobs belong to the query, and end with the query.
     """
 
     def __init__(self, session: SparkSession, function: Callable[[], object]) -> None:
@@ -32,7 +32,7 @@ class _Run(InheritableThread):
 
 
 def run_concurrently(session: SparkSession, functions: Sequence[Callable[[], object]]) -> None:
-    """Run functions at once, and return when all are over, also if some have failed.
+    """Run functions concurrently, and return after all have ended, even if some have failed.
 
     Raises:
         Exception: of the first function in their order that failed; others are logged.

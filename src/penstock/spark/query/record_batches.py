@@ -41,7 +41,7 @@ from penstock.tables import BatchId
 
 @dataclass(slots=True)
 class _GroupBatch:
-    """The batch of one group: its topics, versions and counts, and what is left to do.
+    """The batch of one group: its topics, versions, counts and unfinished work.
 
     `unknown` has the keys to look up, `awaited` the names of rows that others wait for.
     """
@@ -53,7 +53,7 @@ class _GroupBatch:
     awaited: set[str] = field(default_factory=set)
 
     def find_keys(self) -> list[SchemaKey]:
-        """Return unknown schema keys, most frequent first; not all if there are very many."""
+        """Return the unknown schema keys, most frequent first, at most `IDS_AT_ONCE` of them."""
         return [key for key, _ in self.unknown.most_common(IDS_AT_ONCE)]
 
 
@@ -108,7 +108,7 @@ class RecordBatches:
         }
 
     def _release(self, records: DataFrame, groups: Mapping[str, _GroupBatch]) -> None:
-        """Release what waits for rows, when all tables have theirs."""
+        """Release the rows that wait for rows of the batch, after all tables are written."""
         steps = {
             name: step
             for name, each in groups.items()

@@ -148,7 +148,13 @@ class Replay:
         # A record has a row of each owner that gave it up.
         written_once = {(each.source, each.kafka_timestamp_ms): each for each in records}
         rows = [
-            (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
+            (
+                each.key,
+                each.value,
+                *_read_position(each),
+                each.kafka_timestamp_ms,
+                list(each.headers),
+            )
             for each in written_once.values()
         ]
         # Kafka accepts timestamps that Python's datetime cannot hold.
@@ -180,12 +186,12 @@ def _fail_tombstone(row: DeadLetter) -> FailedRecord:
     return FailedRecord.of(record, Failure(Reason.UNROUTABLE, detail), None, row.stage)
 
 
-def _place(record: DeadLetter) -> tuple[str, int, int]:
+def _read_position(record: DeadLetter) -> tuple[str, int, int]:
     return record.source.topic, record.source.partition, record.source.offset
 
 
 def _is_before(ends: Ends, record: DeadLetter) -> bool:
-    topic, partition, offset = _place(record)
+    topic, partition, offset = _read_position(record)
     return offset < ends.get((topic, partition), 0)
 
 

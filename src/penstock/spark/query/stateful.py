@@ -123,7 +123,7 @@ def select_columns(
     columns: Mapping[str, str],
     known: KnownVersions,
 ) -> DataFrame:
-    """Return the rows of records, streamed or not, with columns of these types alone.
+    """Return the rows of records, streamed or not, with only these columns, of these types.
 
     A record of a version that is neither known nor refused fails the job that reads it;
     `StatefulQuery` then starts the query again.
@@ -167,7 +167,7 @@ def _counts() -> list[Column]:
 
 
 def _is_row(refused: Collection[SchemaKey]) -> Column:
-    """Return whether a record is a row; it fails for what the plan cannot decode yet."""
+    """Return whether a record is a row; the query fails at a version that it does not know yet."""
     is_refused = " OR ".join(f"{_KEY} = X'{key.pack().hex()}'" for key in refused) or "false"
     return F.expr(f"""
         CASE WHEN {_STATUS} = '{RowStatus.DECODED}' THEN true

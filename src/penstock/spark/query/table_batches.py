@@ -1,6 +1,6 @@
 """Take the batches of a query for each group of its tables.
 
-A table by topic has versions, a merge and a ledger of its own, as if a query read its topics alone.
+A table by topic has versions, a merge and a ledger of its own, as if a query read only its topics.
 What fails in one table's records does not matter to another. The batch is shared: Kafka is read
 once, and a batch is over when all tables have it. Tables whose sinks read records are written in
 one Spark job (`record_batches`); each other group is decoded and written by itself, in parts.

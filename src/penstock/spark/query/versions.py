@@ -1,4 +1,4 @@
-"""The schema versions of a table's batch: those known when it began, and what it looks up since."""
+"""The schema versions of a batch: those known when it began, and those that it looks up."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class VersionLookup:
         if made:
             batch.lookups.append(made[0])
         elif not batch.is_answered and (keys := find_keys()):
-            batch.lookups.append(self._ask(batch, keys))
+            batch.lookups.append(self._look_up_keys(batch, keys))
         else:
             return None
         return batch.lookups[-1]
 
-    def _ask(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
+    def _look_up_keys(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
         left = _MAX_REFUSED - len(batch.refused())
         found, refused = find_versions(self._registries, keys, left)
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP

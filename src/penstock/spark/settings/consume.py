@@ -193,7 +193,8 @@ class StreamSettings(Settings):
     lease: LeaseSettings = nested(LeaseSettings)
     schemas: RegistrySettings = nested(RegistrySettings)
     checkpoint: str = setting(
-        "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
+        "PENSTOCK_CHECKPOINT",
+        "folder for the checkpoint, such as s3://..., which only this job uses",
     )
     trigger: str = setting(
         "PENSTOCK_TRIGGER",

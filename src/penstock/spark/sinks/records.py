@@ -213,7 +213,7 @@ def write_rows(sink: RecordSink, rows: DataFrame, part: Part) -> Mapping[Reason,
 def release_rows(
     records: DataFrame, steps: Mapping[str, AfterWrite], awaited: Mapping[str, set[str]]
 ) -> dict[str, Counter[Reason]]:
-    """Release what waits for rows, by table; return the records given up, by table and reason."""
+    """Release rows that wait for other rows; return the records given up, by table and reason."""
     names = sorted((table, row) for table, rows in awaited.items() for row in rows)
     found: dict[str, Counter[Any]] = {table: Counter() for table in steps}
     if names:

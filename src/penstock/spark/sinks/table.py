@@ -38,8 +38,8 @@ class Route:
 class Table:
     """A table of a query.
 
-    Tables by topic have versions, a merge and a ledger of their own, as if a query read their
-    topics alone. Tables by schema name share them.
+    Tables by topic have versions, a merge and a ledger of their own, as if a query read only
+    their topics. Tables by schema name share versions, merge and ledger.
 
     Attributes:
         sinks: where its rows go; they are written at once.

@@ -86,7 +86,7 @@ class Lookups:
         self._lookups[lookup.batch, lookup.round] = lookup
 
     def tidy(self, batch: int) -> None:
-        """Delete what earlier batches gave up; unknown ids are unlimited."""
+        """Delete earlier look-ups without versions, because there is no limit of unknown ids."""
         for place, lookup in list(self._lookups.items()):
             if place[0] < batch and not lookup.versions:
                 self._forget(place)
@@ -133,7 +133,7 @@ class Ledger(Lookups):
         super().add(lookup)
 
     def tidy(self, batch: int) -> None:
-        """Delete what earlier batches gave up; make one file of many others."""
+        """Delete earlier look-ups without versions, and merge many files into one."""
         super().tidy(batch)
         over = [place for place in self._lookups if place[0] < batch]
         if len(over) <= _MOST_FILES:
@@ -191,7 +191,7 @@ class Ledger(Lookups):
         if _NAME.fullmatch(name) is None:
             raise CheckpointError(f"found {where}, expected only files of a schema ledger")
         # Files are replaced in a batch after the last one that they are of.
-        batch = _place(name)[0] + _is_all(name)
+        batch = _parse_name(name)[0] + _is_all(name)
         if self._next_batch is not None and batch > self._next_batch:
             raise CheckpointError(
                 f"{where} is of batch {batch}, and the checkpoint's files in offsets end before "
@@ -203,11 +203,11 @@ class Ledger(Lookups):
         if _is_whole(texts[name]):
             return False
         if _is_all(name):
-            return _name(*_place(name)) in texts
-        return _place(name)[0] >= (self._next_batch or 0)
+            return _name(*_parse_name(name)) in texts
+        return _parse_name(name)[0] >= (self._next_batch or 0)
 
     def _delete(self, names: Iterable[str]) -> None:
-        """Delete files of this job; those of another one are left alone."""
+        """Delete files of this job; files of another job are kept."""
         if self._next_batch is not None:
             for name in names:
                 self._files.delete(name)
@@ -217,7 +217,7 @@ class Ledger(Lookups):
             values = _parse(text)
             if _is_all(name):
                 self._with_versions = values[-1]["before"]
-            lookup = _parse_lookup(*_place(name), values, self._with_versions)
+            lookup = _parse_lookup(*_parse_name(name), values, self._with_versions)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{self._folder}/{name} is damaged ({error}), expected it as it was written; "
@@ -235,7 +235,7 @@ def _is_all(name: str) -> bool:
     return name.endswith(f"{_ALL}.jsonl")
 
 
-def _place(name: str) -> tuple[int, int]:
+def _parse_name(name: str) -> tuple[int, int]:
     """Return the batch and round in the name of a file."""
     batch, round_ = name.partition(".")[0].split("-")
     return int(batch), int(round_)
@@ -243,7 +243,7 @@ def _place(name: str) -> tuple[int, int]:
 
 def _find_replaced(names: Iterable[str], by: str) -> list[str]:
     """Return the names of the files that the file `by` replaces."""
-    return [name for name in names if name != by and _place(name) <= _place(by)]
+    return [name for name in names if name != by and _parse_name(name) <= _parse_name(by)]
 
 
 def _is_whole(text: str) -> bool:

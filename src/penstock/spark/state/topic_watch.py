@@ -95,7 +95,7 @@ class TopicWatch:
         if skipped:
             problems.append(f"{_list_ranges(skipped)} of the new one would not be read")
         if problems:
-            self._tell(f"before batch {batch} topics changed: {'; '.join(problems)}")
+            self._log_change(f"before batch {batch} topics changed: {'; '.join(problems)}")
         return TopicChanges(left, bool(gone), (*unread, *skipped))
 
     def _find_topics(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
@@ -105,7 +105,7 @@ class TopicWatch:
         found = {topic: answer for topic, answer in answers.items() if answer is not None}
         return found, answers.keys() - found.keys()
 
-    def _tell(self, sentence: str) -> None:
+    def _log_change(self, sentence: str) -> None:
         if self._policy is LostOffsets.STOP:
             raise LostRecordsError(
                 f"{sentence}. Begin with a new checkpoint and --starting at the time of the last "

@@ -154,9 +154,9 @@ class ParquetFiles(Sink):
         return self.write(rows, replace(part, batch=batch))
 
     def finish_replays(self, spark: SparkSession) -> None:
-        """Finish what replays left that were killed: they get another name when they run again.
+        """Finish the parts of killed replays, which have another name when they run again.
 
-        Complete parts get their partitions; others are deleted, since their rows are tried again.
+        Complete parts get their partitions. Other parts are deleted; a later replay writes them.
         """
         for place in self._find_replayed(spark):
             if self._is_complete(spark, place):
