@@ -19,11 +19,10 @@ locals {
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
   # The clients of the brokers in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other
-  # programs. Extensions let their own functions in.
+  # programs. Extensions let their own programs in.
   clients = merge(
     { for name, function in module.consumer : name => function.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
-    { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 
@@ -32,7 +31,8 @@ locals {
   interface_endpoints = concat(
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
+    tolist(setsubtract(var.network.interface_endpoints, length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [])),
   )
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]

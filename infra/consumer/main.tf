@@ -8,7 +8,7 @@ module "network" {
   region      = var.contract.region
   cidr        = var.network.cidr
   clients     = local.clients
-  emr_cluster = try(var.spark.cluster, null) != null
+  emr_cluster = var.network.emr_buckets
   existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles       = [var.contract.registry.role_arn]
@@ -39,13 +39,13 @@ module "reading_store" {
   prefix     = local.prefix
   account_id = var.account_id
   region     = var.contract.region
-  errors     = setunion(values(local.functions)[*].errors, values(local.jobs)[*].errors)
+  errors     = setunion(values(local.functions)[*].errors, values(module.job_tables.jobs)[*].errors)
   retention  = var.retention
   tables = merge(
-    { for name, table in local.tables : name => table if try(table.dynamodb, true) },
-    { for join in values(local.joins) : join.waiting => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
+    module.row_shapes.shapes,
     # No job or function has a table of this name.
     { function_leases = { hash_key = "id", range_key = null, ttl_attribute = "expiresAt" } },
+    values(module.job_tables.jobs)[*].stored...
   )
 }
 
@@ -70,7 +70,7 @@ module "consumer" {
   description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
   environment = merge(
     {
-      for flag, value in local.tables[each.value.table].settings : "PENSTOCK_${upper(replace(flag, "-", "_"))}" => value
+      for flag, value in module.row_shapes.shapes[each.value.table].settings : "PENSTOCK_${upper(replace(flag, "-", "_"))}" => value
     },
     {
       PENSTOCK_ERRORS_TABLE    = module.reading_store.errors[each.value.errors].name
@@ -158,16 +158,13 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
+  functions   = concat(values(local.functions)[*].function, local.retries)
   lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
+    alarms         = merge(values(module.job)[*].alarms...)
     application_id = spark.application.id
-    clusters       = { for name, emr in module.emr : name => emr.cluster.id }
-    # Steps of a cluster log to S3, and metrics are made of logs in CloudWatch.
-    jobs      = setsubtract(keys(local.jobs), try(var.spark.cluster.jobs, []))
-    schedules = spark.schedules
-    joins     = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
+    schedules      = concat(spark.schedules, local.retries)
   }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)

@@ -30,11 +30,6 @@ output "consumer" {
   }
 }
 
-output "emr_cluster" {
-  description = "The id of the cluster of EMR on EC2, null without one; an idle cluster terminates, and the next apply makes another."
-  value       = one([for emr in values(module.emr) : emr.cluster.id])
-}
-
 output "functions" {
   description = "The consumer functions: the name of each, its table, its dead-letter table, and the event source mapping of each topic."
   value = {
@@ -52,7 +47,7 @@ output "lake" {
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
-    tables    = local.lake_tables
+    tables    = sort(flatten(values(module.job_tables.jobs)[*].lake))
     workgroup = module.lake.workgroup
   }
 }
@@ -60,6 +55,8 @@ output "lake" {
 output "platform" {
   description = "What extensions take: local.platform, without secrets."
   value       = local.platform
+  # Not for secrets, of which it has none: a plan would print all of it.
+  sensitive = true
 }
 
 output "profiles" {
@@ -101,5 +98,7 @@ output "spark_application" {
 
 output "submit_commands" {
   description = "The submit command of each run, for a shell: each job, its replay (replay-NAME; replay for consume), and maintain-TABLE for each of its tables."
-  value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
+  value       = merge(values(module.spark)[*].submit_commands...)
+  # Not for secrets, of which they have none: a plan would print all of them.
+  sensitive = true
 }

@@ -7,8 +7,8 @@ locals {
 
   _maximum_vcpus = try(tonumber(split(" ", var.spark.application.maximum.cpu)[0]), 0)
   _reserved      = coalesce(var.functions.reserved_concurrency, 0) * length(local.joins)
-  # Those of AWS, of the brokers, and of EMR.
-  _endpoints = length(local.interface_endpoints) + (var.contract.exposure == "privatelink" ? length(var.contract.brokers) : 0) + (try(var.spark.cluster, null) == null ? 0 : 1)
+  # Those of AWS, and of the brokers.
+  _endpoints = length(local.interface_endpoints) + (var.contract.exposure == "privatelink" ? length(var.contract.brokers) : 0)
 
   # What an existing VPC has besides is not known here.
   wanted_quotas = {

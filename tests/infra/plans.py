@@ -68,7 +68,8 @@ module "{name}" {{
 }}
 
 output "{name}" {{
-  value = module.{name}
+  value     = module.{name}
+  sensitive = true
 }}
 """
 _SHARED = """
@@ -113,7 +114,8 @@ class Case:
             "}",
         ]
         for output in (one.name for one in blocks if one.kind == "output"):
-            lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
+            value = f"  value = module.this.{output}"
+            lines += [f'output "{output}" {{', value, "  sensitive = true", "}"]
         return "\n".join([*lines, _PLATFORM if self.takes_platform else ""])
 
     @property

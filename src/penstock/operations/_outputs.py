@@ -17,6 +17,19 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     Raises:
         OperationError: Terraform does not run or fails, or the root has no such output.
     """
+    outputs = read_outputs(root)
+    if name not in outputs:
+        raise OperationError(f"found no output `{name}` in {root}; apply it first")
+    found: dict[str, Any] = outputs[name]
+    return found
+
+
+def read_outputs(root: Path) -> dict[str, Any]:
+    """Return the values of the outputs of a Terraform root, by name.
+
+    Raises:
+        OperationError: Terraform does not run or fails.
+    """
     command = ["terraform", f"-chdir={root}", "output", "-json", "-no-color"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -24,11 +37,7 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
         raise OperationError(f"terraform cannot be run: {error}") from error
     if done.returncode != 0:
         raise OperationError(f"the outputs of {root} cannot be read: {_find_reason(root, done)}")
-    outputs = json.loads(done.stdout)
-    if name not in outputs:
-        raise OperationError(f"found no output `{name}` in {root}; apply it first")
-    found: dict[str, Any] = outputs[name]["value"]
-    return found
+    return {name: output["value"] for name, output in json.loads(done.stdout).items()}
 
 
 def _find_reason(root: Path, done: subprocess.CompletedProcess[str]) -> str:

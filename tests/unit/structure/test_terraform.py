@@ -30,8 +30,13 @@ _LOOKED_UP = {
     "lake_formation": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
 }
-# An extension hands on the platform, or takes the boundary out of it.
-_BOUNDARIES = {"var.permissions_boundary", "var.platform.permissions_boundary", "var.platform"}
+# An extension hands on the platform, or takes the boundary out of it; the root hands on what it is made of.
+_BOUNDARIES = {
+    "local.ground",
+    "var.permissions_boundary",
+    "var.platform",
+    "var.platform.permissions_boundary",
+}
 _LONGEST = 200
 # Descriptions that are still to be shortened.
 _LONG = {
@@ -46,7 +51,6 @@ _LONG = {
         "test_events",
         "topics",
     },
-    "spark-application": {"application", "artifacts", "runs"},
 }
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
