@@ -10,25 +10,11 @@ locals {
       topics     = coalesce(function.topics, var.contract.topics)
     }
   }
-  function_policies = {
-    for name in keys(local.functions) : name => jsonencode({
-      Version   = "2012-10-17"
-      Statement = flatten([for text in [local._statements.read_schemas, local._statements.read_registry_secrets, local._statements.read_backups, module.rights.writers[name].write_rows, module.rights.writers[name].keep_errors, module.rights.writers[name].use_keys] : jsondecode(text)])
-    })
-  }
-  client_policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = flatten([for kind in ["read_schemas", "read_registry_secrets", "read_password"] : jsondecode(local._statements[kind])])
-  })
 
   jobs  = { for name, job in var.spark == null ? {} : var.jobs : name => job }
   joins = { for name, job in module.job : name => job.joins if job.joins != null }
   # The names of the functions that retry joins, and of their schedules.
   retries = flatten(values(module.retries)[*].names)
-
-  # A table of a plan is of that job alone.
-  other_tables = setunion(["dead_letters", "errors", "function_leases", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]))
-  table_names  = concat(tolist(local.other_tables), flatten(values(module.job_tables.jobs)[*].names))
 }
 
 module "row_shapes" {
@@ -41,23 +27,24 @@ module "row_shapes" {
 module "job_tables" {
   source = "../modules/job-tables"
 
-  jobs = local.jobs
+  functions = { for name, function in local.functions : name => function.table }
+  jobs      = local.jobs
 }
 
 module "job" {
   source   = "../modules/job"
   for_each = local.jobs
 
-  job           = each.value
-  lag_records   = var.mapping.lag_records
-  name          = each.key
-  plain_parquet = contains(var.lake.parquet.jobs, each.key)
-  platform      = local.ground
-  programs      = var.spark.jobs
-  shapes        = { for table, shape in module.row_shapes.shapes : table => shape if contains(values(each.value.writes), table) }
-  tables        = module.job_tables.jobs[each.key]
-  topics        = var.contract.topics
-  written       = module.rights.writers[each.key]
+  job         = each.value
+  lag_records = var.mapping.lag_records
+  name        = each.key
+  parquet     = contains(var.lake.parquet.jobs, each.key)
+  platform    = local.ground
+  programs    = var.spark.jobs
+  shapes      = { for table, shape in module.row_shapes.shapes : table => shape if contains(values(each.value.writes), table) }
+  tables      = module.job_tables.jobs[each.key]
+  topics      = var.contract.topics
+  written     = module.rights.writers[each.key]
 }
 
 module "spark" {

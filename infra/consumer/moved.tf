@@ -5,7 +5,7 @@
 # quality
 moved {
   from = module.quality["quality"]
-  to   = module.quality.module.function.module.function
+  to   = module.quality
 }
 moved {
   from = module.quality_schedule["quality"]
@@ -51,7 +51,7 @@ moved {
 # sync
 moved {
   from = module.sync["sync"]
-  to   = module.sync.module.function.module.function
+  to   = module.sync
 }
 moved {
   from = module.sync_schedule["sync"]
@@ -86,6 +86,22 @@ moved {
 moved {
   from = module.parquet_crawler["parquet"]
   to   = module.plain_parquet
+}
+moved {
+  from = module.client_host
+  to   = module.clients.module.host
+}
+moved {
+  from = module.consumer
+  to   = module.consumer_functions.module.function
+}
+moved {
+  from = module.kafka_client
+  to   = module.clients.module.client
+}
+moved {
+  from = module.kafka_mapping
+  to   = module.consumer_functions.module.mapping
 }
 moved {
   from = module.retry

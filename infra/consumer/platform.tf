@@ -89,28 +89,16 @@ module "rights" {
   account_id       = var.account_id
   backups          = var.registry_backups
   lake             = { bucket = module.lake.bucket, parked_bucket = module.lake.parked_bucket }
-  leases           = module.reading_store.readings["function_leases"]
   partition        = local.partition
   prefix           = local.prefix
   reader_role_arn  = var.contract.registry.role_arn
   region           = var.contract.region
   registry_secrets = compact(local.registries[*].secret_arn)
   secret_name      = module.broker_access.secret_name
+  store            = { errors = module.reading_store.errors, readings = module.reading_store.readings }
+  upserts          = concat([for table, shape in module.row_shapes.shapes : table if shape.upserts], flatten(values(module.job_tables.jobs)[*].names))
   writers = merge(
-    {
-      for name, function in local.functions : name => {
-        errors  = module.reading_store.errors[function.errors]
-        tables  = [module.reading_store.readings[function.table]]
-        upserts = module.row_shapes.shapes[function.table].upserts
-      }
-    },
-    {
-      for name, tables in module.job_tables.jobs : name => {
-        errors  = module.reading_store.errors[tables.errors]
-        reads   = tables.waiting != null
-        tables  = [for table in tables.dynamodb : module.reading_store.readings[table]]
-        upserts = anytrue([for table in tables.dynamodb : try(module.row_shapes.shapes[table].upserts, true)])
-      }
-    },
+    { for name, function in local.functions : name => { errors = function.errors, reads = false, tables = [function.table] } },
+    { for name, tables in module.job_tables.jobs : name => { errors = tables.errors, reads = tables.waiting != null, tables = tables.dynamodb } },
   )
 }

@@ -1,5 +1,3 @@
-# All inputs of this root, by name, as Terraform's style guide asks: with their validations they are more than 400 lines.
-
 variable "account_id" {
   description = "The account that this root is applied to."
   type        = string
@@ -20,23 +18,10 @@ variable "clients" {
   description = "Programs of your own in this VPC, by name; the output clients has what each needs."
   type = map(object({
     # An instance to run it on; {} takes the defaults of infra/modules/client-host.
-    host = optional(object({
-      image_parameter = optional(string)
-      instance_type   = optional(string)
-      volume_gib      = optional(number)
-    }))
+    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), volume_gib = optional(number) }))
     security_group_id = optional(string)
   }))
   default = {}
-
-  validation {
-    condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
-    error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
-  }
-  validation {
-    condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
-    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
-  }
 }
 
 variable "consumer_functions" {
@@ -47,20 +32,6 @@ variable "consumer_functions" {
     topics     = optional(set(string))
   }))
   default = { consumer = {} }
-
-  validation {
-    # The registry's role of this consumer trusts roles of these names.
-    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name))])
-    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
-  }
-  validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], function.table)])
-    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
-  }
-  validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, var.contract.topics)) == 0])
-    error_message = "The consumer functions read ${jsonencode({ for name, function in var.consumer_functions : name => function.topics })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave topics out for all of them."
-  }
 }
 
 variable "contract" {
@@ -71,42 +42,15 @@ variable "contract" {
     region              = string
     exposure            = string
     acceptance_required = optional(bool, true)
-    cluster = object({
-      arn       = string
-      name      = string
-      zone_name = string
-    })
-    brokers = map(object({
-      host         = string
-      port         = number
-      service_id   = optional(string)
-      service_name = optional(string)
-      zone_ids     = list(string)
-    }))
-    topics       = list(string)
-    writes       = optional(list(string), [])
-    group_prefix = string
-    registry = object({
-      arn         = string
-      external_id = string
-      name        = string
-      role_arn    = string
-    })
-    registries = optional(list(object({
-      cidr              = optional(string)
-      port              = number
-      secret_arn        = optional(string)
-      security_group_id = optional(string)
-      url               = string
-    })))
-    unframed = optional(map(string))
-    hand_over = object({
-      external_id = string
-      role_arn    = string
-      rotation    = number
-      secret_arn  = string
-      username    = string
-    })
+    cluster             = object({ arn = string, name = string, zone_name = string })
+    brokers             = map(object({ host = string, port = number, service_id = optional(string), service_name = optional(string), zone_ids = list(string) }))
+    topics              = list(string)
+    writes              = optional(list(string), [])
+    group_prefix        = string
+    registry            = object({ arn = string, external_id = string, name = string, role_arn = string })
+    registries          = optional(list(object({ cidr = optional(string), port = number, secret_arn = optional(string), security_group_id = optional(string), url = string })))
+    unframed            = optional(map(string))
+    hand_over           = object({ external_id = string, role_arn = string, rotation = number, secret_arn = string, username = string })
   })
 }
 
@@ -137,13 +81,8 @@ variable "jobs" {
     program    = optional(string)
     reads      = optional(list(string))
     schedules  = optional(map(string))
-    staging = optional(object({
-      plan            = string
-      retry_seconds   = optional(number)
-      schedule        = optional(string)
-      waiting_records = optional(number)
-    }))
-    trigger = optional(string)
+    staging    = optional(object({ plan = string, retry_seconds = optional(number), schedule = optional(string), waiting_records = optional(number) }))
+    trigger    = optional(string)
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
@@ -178,19 +117,13 @@ variable "lake" {
 variable "mapping" {
   description = "The event source mappings of the consumer functions."
   type = object({
-    batching = optional(object({
-      size           = optional(number, 100)
-      window_seconds = optional(number, 1)
-    }), {})
+    batching = optional(object({ size = optional(number, 100), window_seconds = optional(number, 1) }), {})
     # The records that may wait for a function or a job for a quarter of an hour before an alarm.
     lag_records = optional(number, 10000)
     # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
     park_failed_batches = optional(bool, false)
     # Null: on-demand pollers.
-    provisioned = optional(object({
-      minimum_pollers = optional(number, 1)
-      maximum_pollers = optional(number, 2)
-    }))
+    provisioned = optional(object({ minimum_pollers = optional(number, 1), maximum_pollers = optional(number, 2) }))
   })
   default = {}
 }
@@ -203,13 +136,7 @@ variable "network" {
     # Whether the endpoint for S3 lets through the buckets of EMR that clusters on EC2 use.
     emr_buckets = optional(bool, false)
     # With the endpoints that it has (infra/modules/network).
-    existing = optional(object({
-      vpc_id              = string
-      interface_endpoints = optional(map(string), {})
-      prefix_list_ids     = optional(map(string), {})
-      route_table_ids     = list(string)
-      subnet_ids          = map(string)
-    }))
+    existing = optional(object({ vpc_id = string, interface_endpoints = optional(map(string), {}), prefix_list_ids = optional(map(string), {}), route_table_ids = list(string), subnet_ids = map(string) }))
     # Of extensions, such as ssm, besides those that the root needs.
     interface_endpoints = optional(set(string), [])
     other_cidrs         = optional(set(string), [])
@@ -233,12 +160,8 @@ variable "prefix" {
   default     = null
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock")))
-    error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, a letter first, since names of buckets are short."
-  }
-  validation {
-    condition     = !can(regex("^(aws|internal-|sg-)", coalesce(var.prefix, "penstock")))
-    error_message = "prefix is ${coalesce(var.prefix, "null")}; begin it with neither aws, internal- nor sg-, which AWS keeps for names of its own."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock"))) && !can(regex("^(aws|internal-|sg-)", coalesce(var.prefix, "penstock")))
+    error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, since names of buckets are short, a letter first, and neither aws, internal- nor sg- at the beginning, which AWS keeps for names of its own."
   }
 }
 
@@ -288,10 +211,7 @@ variable "spark" {
       architecture  = optional(string, "ARM64")
       idle_minutes  = optional(number, 15)
       release_label = optional(string, "emr-spark-8.1.0")
-      maximum = optional(object({
-        cpu    = optional(string, "16 vCPU")
-        memory = optional(string, "64 GB")
-      }), {})
+      maximum       = optional(object({ cpu = optional(string, "16 vCPU"), memory = optional(string, "64 GB") }), {})
     }), {})
     # Jars of EMR's image in place of those in the folder jars.
     image_jars = optional(list(string), [])
@@ -315,37 +235,18 @@ variable "subscribers" {
 variable "tables" {
   description = "The shapes of rows, by table; a table that is not here holds readings of sensors (docs/settings.md says what each setting does)."
   type = map(object({
-    # The field of an event that deletes its row with some values.
     deleted_when = optional(object({ field = string, values = list(string) }))
     event_time   = optional(string)
     key          = optional(list(string))
-    # Of Kafka's keys, if the fields of the key are theirs.
-    key_format = optional(string)
-    key_name   = optional(string)
-    mode       = optional(string)
-    # The fields that order versions of a row.
-    order     = optional(list(string))
-    sort      = optional(list(string))
-    sort_name = optional(string)
-    # What a record without a value does.
-    tombstone = optional(string)
+    key_format   = optional(string)
+    key_name     = optional(string)
+    mode         = optional(string)
+    order        = optional(list(string))
+    sort         = optional(list(string))
+    sort_name    = optional(string)
+    tombstone    = optional(string)
   }))
   default = {}
-
-  validation {
-    condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for schema, table in job.writes : contains(schema == "*" ? ["delete", "ignore"] : ["ignore"], coalesce(try(var.tables[table].tombstone, null), "ignore"))]]))
-    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; a record without a value has no schema, so a Spark job ignores it, or deletes if it writes one table for *: leave tombstone out for the other tables that jobs write."
-  }
-  validation {
-    # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)
-    condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(contains(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes), function.table), true)])
-    error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; the job consume must write the table of consumer, and the job NAME that of consumer-NAME, since its replay retries the dead letters of both: give the function another name."
-  }
-  validation {
-    # Tables are merged by name.
-    condition     = var.tables == null ? true : length(distinct(local.table_names)) == length(local.table_names)
-    error_message = "The plans have the tables ${jsonencode({ for name, job in module.job_tables.jobs : name => job.names if length(job.names) > 0 })}, the others are ${join(", ", local.other_tables)}; give each table of a plan a name that nothing else has."
-  }
 }
 
 variable "tags" {

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from demo.accounts import make_jobs
 from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
 from localcloud.tests.policy_documents import allow, document, trust
-from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER_DEPLOYER, Accounts
+from tests.e2e.accounts import CONSUMER, DEPLOYERS, NETWORK, PRODUCER_DEPLOYER, Accounts
 from tools.build_zip import build
 from tools.lambda_packages import Target
 from tools.local_root import EXTENSIONS_FILE, renew_infra
+from tools.moved_sales import make_blocks
 from tools.terraform import VERSION, init_words
 
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
@@ -30,6 +32,10 @@ _OLD_LAKE = {
     "quality": {"tables": {"readings": {"late-share": "0.05"}}},
     "sync": {"tables": {"readings": ["sensor"]}},
 }
+_PLAN = str(_ROOT / "tests/data/staging/plan.json")
+_JOBS = make_jobs() | {"shop": {"staging": {"plan": _PLAN}, "trigger": "available-now"}}
+_FIGURES = {"commands": ["summarize"]}
+_OLD_JOBS = _JOBS | {"figures": {"sales": _FIGURES}}
 _EXTENSIONS = f"""
 module "quality" {{
   source         = "../extensions/quality"
@@ -54,9 +60,17 @@ module "lake_formation" {{
   source     = "../extensions/lake_formation"
   platform   = local.platform
   principals = merge([
-    for extension in [module.plain_parquet, module.quality, module.sync] : extension.lake_principals
+    for extension in [
+      module.plain_parquet, module.quality, module.sales, module.sync
+    ] : extension.lake_principals
   ]...)
   readers    = ["{_READER}"]
+}}
+
+module "sales" {{
+  source   = "../extensions/sales"
+  platform = local.platform
+  jobs     = {json.dumps({"figures": _FIGURES})}
 }}
 """
 # A lease of functions with its way out, settings on S3, and a limit of retries with an alarm.
@@ -68,7 +82,7 @@ _NEW = {
     "s3_object.settings[0]",
     'vpc_security_group_egress_rule.this["dynamodb"]',
 }
-_CALLS = ("quality", "sync", "plain_parquet", "lake_formation")
+_CALLS = ("lake_formation", "plain_parquet", "quality", "sales", "sync")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +104,8 @@ def accounts(cloud, client, tmp_path_factory):
     topic = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
     made.producer.apply(consumers=[topic])
     spark = {"jars": str(packages / "jars"), "jobs": str(_ROOT / "jobs")}
-    consumer = made.add_consumer("analytics", CONSUMER, lake=_OLD_LAKE, spark=spark)
+    old = {"jobs": _OLD_JOBS, "lake": _OLD_LAKE, "spark": spark}
+    consumer = made.add_consumer("analytics", CONSUMER, **old)
     _return_to_the_old_form(consumer)
     consumer.apply()
     return made
@@ -101,9 +116,12 @@ def upgraded(accounts):
     """What the first plan of the new form changes, by address, before it is applied."""
     consumer = accounts.consumers["analytics"]
     renew_infra(_ROOT / "infra", consumer.infra)
-    consumer.extend(_EXTENSIONS)
-    changes = _plan(consumer, lake={})
-    consumer.apply(lake={})
+    moved = make_blocks(consumer.run("state", "list").stdout.splitlines(), ["figures"])
+    consumer.extend("\n".join([_EXTENSIONS, *moved]))
+    network = NETWORK | {"interface_endpoints": ["ssm"]}
+    new = {"jobs": _JOBS, "lake": {}, "network": network}
+    changes = _plan(consumer, **new)
+    consumer.apply(**new)
     return changes
 
 

@@ -41,4 +41,8 @@ locals {
       waiting = lookup(local._waiting, name, null)
     }
   }
+
+  # A table of a plan is of that job alone.
+  other_names = setunion(["dead_letters", "errors", "function_leases", "parked_records"], values(var.functions), flatten([for job in values(var.jobs) : values(job.writes)]))
+  names       = concat(tolist(local.other_names), flatten(values(local.jobs)[*].names))
 }

@@ -1,3 +1,15 @@
+variable "functions" {
+  description = "The tables that functions write, by function."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    # They share a dead-letter table, whose replay writes the tables of the job.
+    condition     = alltrue([for name, table in var.functions : try(contains(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes), table), true)])
+    error_message = "The consumer functions write ${jsonencode(var.functions)} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; the job consume must write the table of consumer, and the job NAME that of consumer-NAME, since its replay retries the dead letters of both: give the function another name."
+  }
+}
+
 variable "jobs" {
   description = "The jobs by name: the table of each schema, or a plan."
   type = map(object({

@@ -29,7 +29,7 @@ locals {
   _lake_url   = "s3://${var.platform.lake.bucket.name}"
   _table      = lookup(var.job.writes, local._any_schema, "{table}")
   _checkpoint = "checkpoints/${coalesce(var.job.checkpoint, var.name)}"
-  plain       = var.plain_parquet ? { for table in var.tables.lake : table => "plain/${table}" } : {}
+  plain       = var.parquet ? { for table in var.tables.lake : table => "plain/${table}" } : {}
 
   # The sinks of the job, for each program that writes its records.
   _sinks = concat(
@@ -39,7 +39,7 @@ locals {
       "--errors-table", local.errors.name,
       "--parked-bucket", var.platform.lake.parked_bucket.name,
     ],
-    var.plain_parquet ? ["--parquet-path", "${local._lake_url}/plain/${local._table}", "--parquet-table", "${local._database}.${local._table}_plain"] : [],
+    var.parquet ? ["--parquet-path", "${local._lake_url}/plain/${local._table}", "--parquet-table", "${local._database}.${local._table}_plain"] : [],
     local.is_plan ? ["--plan", local.plan_file] : [],
     var.tables.waiting == null ? [] : concat(
       ["--waiting-table", "${var.platform.prefix}-${var.tables.waiting}"],

@@ -72,7 +72,7 @@ variable "job" {
     error_message = "The job ${var.name} has staging ${jsonencode(var.job.staging)}; give retry_seconds of at least 1, and waiting_records of at least 0."
   }
   validation {
-    condition     = !var.plain_parquet || var.job.staging == null
+    condition     = !var.parquet || var.job.staging == null
     error_message = "The job ${var.name} has staging and is in lake.parquet.jobs; name jobs without staging: a plan writes no plain files."
   }
 }
@@ -92,7 +92,7 @@ variable "name" {
   }
 }
 
-variable "plain_parquet" {
+variable "parquet" {
   description = "Whether the job also writes plain Parquet files, with a Glue table TABLE_plain."
   type        = bool
   default     = false
@@ -142,6 +142,11 @@ variable "shapes" {
     upserts   = bool
   }))
   default = {}
+
+  validation {
+    condition     = alltrue([for schema, table in var.job.writes : contains(schema == "*" ? ["delete", "ignore"] : ["ignore"], try(var.shapes[table].settings.tombstone, "ignore"))])
+    error_message = "The job ${var.name} writes tables with the tombstones ${jsonencode({ for table, shape in var.shapes : table => lookup(shape.settings, "tombstone", null) })}; a record without a value has no schema, so a Spark job ignores it, or deletes if it writes one table for *: leave tombstone out for the other tables that jobs write."
+  }
 }
 
 variable "tables" {

@@ -101,7 +101,7 @@ locals {
       Sid      = "HoldItsLease"
       Effect   = "Allow"
       Action   = ["dynamodb:UpdateItem"]
-      Resource = [var.leases.arn]
+      Resource = [var.store.readings["function_leases"].arn]
     },
     {
       Sid      = "UseTheKeyOfLeases"
@@ -109,7 +109,7 @@ locals {
       Action   = ["kms:Decrypt"]
       Resource = [local._keys]
       Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:dynamodb:tableName" = var.leases.name
+        "kms:EncryptionContext:aws:dynamodb:tableName" = var.store.readings["function_leases"].name
         "kms:ViaService"                               = "dynamodb.${local._services}"
       } }
     },
@@ -120,8 +120,8 @@ locals {
     for statement in [{
       Sid      = "WriteReadings"
       Effect   = "Allow"
-      Action   = concat(writer.reads ? ["dynamodb:BatchGetItem"] : [], [writer.upserts ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"])
-      Resource = writer.tables[*].arn
+      Action   = concat(writer.reads ? ["dynamodb:BatchGetItem"] : [], [length(setintersection(writer.tables, var.upserts)) > 0 ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"])
+      Resource = [for table in writer.tables : var.store.readings[table].arn]
     }] : statement if length(writer.tables) > 0
   ] }
   _keep_errors = { for name, writer in var.writers : name => [
@@ -130,7 +130,7 @@ locals {
       Sid      = "KeepErrors"
       Effect   = "Allow"
       Action   = ["dynamodb:PutItem"]
-      Resource = [writer.errors.arn]
+      Resource = [var.store.errors[writer.errors].arn]
     },
     {
       Sid      = "LogErrorsAndKeepTheirBytes"

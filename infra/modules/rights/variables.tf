@@ -19,11 +19,6 @@ variable "lake" {
   type        = object({ bucket = object({ arn = string }), parked_bucket = object({ arn = string }) })
 }
 
-variable "leases" {
-  description = "The table of functions' leases."
-  type        = object({ arn = string, name = string })
-}
-
 variable "partition" {
   description = "The partition of the account, such as aws."
   type        = string
@@ -55,12 +50,21 @@ variable "secret_name" {
   type        = string
 }
 
+variable "store" {
+  description = "The tables by name: dead letters, and rows."
+  type = object({
+    errors   = map(object({ arn = string }))
+    readings = map(object({ arn = string, name = string }))
+  })
+}
+
+variable "upserts" {
+  description = "The tables whose rows may replace older ones, which is one call each; those of plans are among them."
+  type        = set(string)
+  default     = []
+}
+
 variable "writers" {
-  description = "What functions and jobs write, by name: the dead-letter table and tables of rows, whether a row may replace an older one, and whether rows are read by their keys."
-  type = map(object({
-    errors  = object({ arn = string })
-    reads   = optional(bool, false)
-    tables  = list(object({ arn = string }))
-    upserts = bool
-  }))
+  description = "What functions and jobs write, by name: the names of the dead-letter table and of tables of rows, and whether rows are read by their keys."
+  type        = map(object({ errors = string, reads = optional(bool, false), tables = list(string) }))
 }

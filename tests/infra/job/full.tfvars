@@ -11,12 +11,12 @@ job = {
   workers    = { consume = { executor = { cores = 2 }, max_executors = 3 } }
   writes     = { "sensor" = "readings", "shop.customer" = "customers" }
 }
-plain_parquet = true
-lag_records   = 10000
-name          = "consume"
-platform      = local.platform
-programs      = "../../jobs"
-shapes        = { readings = { hash_key = "deviceId", range_key = "readingId", settings = { event-time = "measured_at" }, upserts = false }, customers = { hash_key = "id", settings = { mode = "upsert" }, upserts = true } }
-topics        = ["meter", "sensor"]
-written       = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }
-tables        = { dynamodb = ["customers", "readings"], errors = "errors", finals = [], lake = ["customers", "readings"] }
+parquet     = true
+lag_records = 10000
+name        = "consume"
+platform    = local.platform
+programs    = "../../jobs"
+shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = { event-time = "measured_at" }, upserts = false }, customers = { hash_key = "id", settings = { mode = "upsert" }, upserts = true } }
+topics      = ["meter", "sensor"]
+written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }
+tables      = { dynamodb = ["customers", "readings"], errors = "errors", finals = [], lake = ["customers", "readings"] }

@@ -24,13 +24,12 @@ _MOST_INPUTS_OF_A_ROOT = 21  # it has some of its own: the account, its quotas, 
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
-    "consumer": {"aws_servicequotas_service_quota", "aws_vpcs"},
-    "producer": {"aws_servicequotas_service_quota", "aws_vpcs"},
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
     "lake_formation": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
+    "quotas": {"aws_servicequotas_service_quota", "aws_vpcs"},
 }
-# An extension hands on the platform, or takes the boundary out of it; the root hands on what it is made of.
+# An extension hands on the platform, or takes the boundary out of it; the root hands on its own.
 _BOUNDARIES = {
     "local.ground",
     "var.permissions_boundary",
@@ -52,6 +51,7 @@ _LONG = {
         "topics",
     },
 }
+_COMMENT = re.compile(r"#.*")
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
 every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)
@@ -105,6 +105,17 @@ def test_every_role_gets_the_permissions_boundary(folder: Path) -> None:
 
     assert set(given) <= _BOUNDARIES
     assert bool(given) == _takes_a_boundary(folder)
+
+
+@pytest.mark.parametrize(
+    "extension", sorted((_INFRA / "extensions").iterdir()), ids=lambda it: it.name
+)
+def test_the_consumers_root_knows_no_extension(extension: Path) -> None:
+    """Blocks in moved.tf keep what the root had before."""
+    files = [path for path in (_INFRA / "consumer").glob("*.tf") if path.name != "moved.tf"]
+    word = re.compile(rf"\b{extension.name}\b")
+
+    assert [path.name for path in files if word.search(_COMMENT.sub("", path.read_text()))] == []
 
 
 @every_root
