@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -73,6 +74,37 @@ module "sales" {{
   jobs     = {json.dumps({"figures": _FIGURES})}
 }}
 """
+_CLUSTER = """
+module "emr_cluster" {
+  source   = "../extensions/emr_cluster"
+  platform = local.platform
+  jobs     = ["consume"]
+}
+"""
+# By new address: the old one, and what is alike.
+_OF_A_CLUSTER = {
+    "module.emr_cluster.module.cluster.aws_iam_role.instance": (
+        'module.emr["emr"].aws_iam_role.instance',
+        'module.spark["spark"].module.jobs.aws_iam_role.job["consume"]',
+    ),
+    'module.emr_cluster.aws_vpc_security_group_ingress_rule.this["brokers"]': (
+        'module.broker_access.aws_vpc_security_group_ingress_rule.client["emr_cluster"]',
+        'module.broker_access.aws_vpc_security_group_ingress_rule.client["consumer"]',
+    ),
+    'module.emr_cluster.aws_vpc_security_group_ingress_rule.this["endpoints"]': (
+        'module.network.aws_vpc_security_group_ingress_rule.endpoints["emr_cluster"]',
+        'module.network.aws_vpc_security_group_ingress_rule.endpoints["consumer"]',
+    ),
+    "module.emr_cluster.aws_cloudwatch_event_rule.this": (
+        'module.alarms.aws_cloudwatch_event_rule.ended["step-ended"]',
+        'module.alarms.aws_cloudwatch_event_rule.ended["job-ended"]',
+    ),
+    "module.emr_cluster.aws_cloudwatch_event_target.this": (
+        'module.alarms.aws_cloudwatch_event_target.ended["step-ended"]',
+        'module.alarms.aws_cloudwatch_event_target.ended["job-ended"]',
+    ),
+}
+_ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
 # A lease of functions with its way out, settings on S3, and a limit of retries with an alarm.
 _NEW = {
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
@@ -145,6 +177,25 @@ def test_there_is_nothing_left_to_do(accounts, upgraded):
     assert not accounts.consumers["analytics"].has_changes()
 
 
+def test_a_cluster_of_the_root_is_that_of_the_extension(accounts, upgraded):
+    """No cluster of the old form comes up here; what one had is added to a copy of the state."""
+    consumer = accounts.consumers["analytics"]
+    state = json.loads((consumer.folder / "terraform.tfstate").read_text())
+    for old, like in _OF_A_CLUSTER.values():
+        _add_like(state, old, like)
+    (consumer.folder / "cluster.tfstate").write_text(json.dumps(state))
+    consumer.extend((consumer.folder / EXTENSIONS_FILE).read_text() + _CLUSTER)
+    network = f"-var=network={json.dumps(NETWORK | {'emr_buckets': True})}"
+    words = ("-input=false", "-refresh=false", "-state=cluster.tfstate", "-out=plan")
+    consumer.run("plan", *words, network, "-var=check_quotas=false")
+    shown = json.loads(consumer.run("show", "-json", "plan").stdout)
+
+    moved = {one["address"]: one.get("previous_address") for one in shown["resource_changes"]}
+    assert {new: moved[new] for new in _OF_A_CLUSTER} == {
+        new: old for new, (old, _) in _OF_A_CLUSTER.items()
+    }
+
+
 def test_an_extension_that_is_taken_out_is_destroyed_alone(accounts, upgraded):
     consumer = accounts.consumers["analytics"]
     (consumer.folder / EXTENSIONS_FILE).unlink()
@@ -165,6 +216,28 @@ def _plan(consumer, **changes):
         for one in shown["resource_changes"]
         if one["mode"] == "managed"
     }
+
+
+def _add_like(state, address, like):
+    """Add a resource to a state, with the attributes of another one."""
+    *_, like_key = found = _ADDRESS.fullmatch(like).groups()
+    (instance,) = (
+        one
+        for resource in state["resources"]
+        if (resource.get("module"), resource["type"], resource["name"]) == found[:3]
+        for one in resource["instances"]
+        if one.get("index_key") == like_key
+    )
+    module, kind, name, key = _ADDRESS.fullmatch(address).groups()
+    made = {word: value for word, value in instance.items() if word != "index_key"}
+    place = {"module": module, "mode": "managed", "type": kind, "name": name}
+    provider = {"provider": 'provider["registry.terraform.io/hashicorp/aws"]'}
+    more = {"index_key": key} if key else {}
+    known = next((one for one in state["resources"] if place.items() <= one.items()), None)
+    if known:
+        known["instances"].append(made | more)
+    else:
+        state["resources"].append(place | provider | {"instances": [made | more]})
 
 
 def _return_to_the_old_form(consumer):

@@ -37,20 +37,6 @@ _BOUNDARIES = {
     "var.platform.permissions_boundary",
 }
 _LONGEST = 200
-# Descriptions that are still to be shortened.
-_LONG = {
-    "producer": {
-        "check_quotas",
-        "clients",
-        "cluster",
-        "consumers",
-        "exposure",
-        "network",
-        "retention",
-        "test_events",
-        "topics",
-    },
-}
 _COMMENT = re.compile(r"#.*")
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
@@ -172,7 +158,7 @@ def test_descriptions_are_short(folder: Path) -> None:
     }
     long = {name for name, text in texts.items() if len(text.strip('"')) > _LONGEST}
 
-    assert long == _LONG.get(folder.name, set())
+    assert long == set()
 
 
 @every_folder
