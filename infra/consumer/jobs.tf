@@ -1,6 +1,6 @@
-# Derived from the maps of functions, jobs and tables: settings, folders, names of runs, and the writers of each table.
+# The functions and the Spark jobs that write tables.
 locals {
-  # The function `consumer` and the job `consume` share a dead-letter table, as do `consumer-NAME` and the job NAME.
+  # The function consumer and the job consume share a dead-letter table, as do consumer-NAME and the job NAME.
   functions = {
     for name, function in var.consumer_functions : name => {
       errors     = name == "consumer" ? "errors" : "${trimprefix(name, "consumer-")}-errors"
@@ -11,52 +11,78 @@ locals {
     }
   }
 
-  _any_schema = "*"
-  _kinds      = { for name, job in var.jobs : name => job.staging == null ? "consume" : "stage" }
-  _own_tables = { for name, job in var.jobs : name => distinct(values(job.writes)) }
-  jobs = {
-    for name, job in var.spark == null ? {} : var.jobs : name => {
-      arguments = job.arguments
-      # What it writes to DynamoDB is in the lake too, unless a plan says otherwise.
-      lake       = sort(try([for table, made in local.staged[name] : table if made.lake], local._own_tables[name]))
-      checkpoint = "checkpoints/${coalesce(job.checkpoint, name)}"
-      # A replay takes every open row of its dead-letter table, so jobs with other tables need another one.
-      errors = name == "consume" ? "errors" : "${name}-errors"
-      # The program by whose name its flags and workers are set.
-      kind    = local._kinds[name]
-      program = coalesce(job.program, local._kinds[name])
-      reads   = job.reads
-      replay  = name == "consume" ? "replay" : "replay-${name}"
-      # With routes each schema has a table of its own; a schema without a route is a dead letter.
-      routes = { for schema, table in job.writes : schema => table if schema != local._any_schema }
-      # By program, or by command for sales.
-      schedules = job.schedules
-      table     = lookup(job.writes, local._any_schema, "{table}")
-      tables    = sort(try([for table, made in local.staged[name] : table if made.dynamodb], local._own_tables[name]))
-      trigger   = job.trigger
-      workers   = job.workers
-    } if job.sales == null
-  }
-  lake_tables = sort(flatten(values(local.jobs)[*].lake))
+  jobs  = { for name, job in var.spark == null ? {} : var.jobs : name => job }
+  joins = { for name, job in module.job : name => job.joins if job.joins != null }
+  # The names of the functions that retry joins, and of their schedules.
+  retries = flatten(values(module.retries)[*].names)
+}
 
-  # What is not set here has the default of the code, the reading of a sensor.
-  tables = merge({
-    for table in setunion(values(local.functions)[*].table, flatten([for name in keys(local.jobs) : local._own_tables[name]])) : table => {
-      hash_key  = try(coalesce(var.tables[table].key_name, var.tables[table].key[0]), "deviceId")
-      range_key = try(var.tables[table].sort_name, null) == "none" ? null : try(coalesce(var.tables[table].sort_name), "readingId")
-      settings = { for flag, value in {
-        deleted-when = try("${var.tables[table].deleted_when.field}=${join(",", var.tables[table].deleted_when.values)}", null)
-        event-time   = try(var.tables[table].event_time, null)
-        key          = try(join(",", var.tables[table].key), null)
-        key-format   = try(var.tables[table].key_format, null)
-        key-name     = try(var.tables[table].key_name, null)
-        mode         = try(var.tables[table].mode, null)
-        order        = try(join(",", var.tables[table].order), null)
-        sort         = try(join(",", var.tables[table].sort), null)
-        sort-name    = try(var.tables[table].sort_name, null)
-        tombstone    = try(var.tables[table].tombstone, null)
-      } : flag => value if value != null }
-      upserts = try(var.tables[table].mode, null) == "upsert"
-    }
-  }, values(local.staged)...)
+module "row_shapes" {
+  source = "../modules/row-shapes"
+
+  names  = setunion(values(local.functions)[*].table, flatten([for job in values(local.jobs) : values(job.writes)]))
+  tables = var.tables
+}
+
+module "job_tables" {
+  source = "../modules/job-tables"
+
+  functions = { for name, function in local.functions : name => function.table }
+  jobs      = local.jobs
+}
+
+module "job" {
+  source   = "../modules/job"
+  for_each = local.jobs
+
+  job         = each.value
+  lag_records = var.mapping.lag_records
+  name        = each.key
+  parquet     = contains(var.lake.parquet.jobs, each.key)
+  platform    = local.ground
+  programs    = var.spark.jobs
+  shapes      = { for table, shape in module.row_shapes.shapes : table => shape if contains(values(each.value.writes), table) }
+  tables      = module.job_tables.jobs[each.key]
+  topics      = var.contract.topics
+  written     = module.rights.writers[each.key]
+}
+
+module "spark" {
+  source   = "../modules/spark-application"
+  for_each = var.spark == null ? {} : { spark = var.spark }
+
+  prefix      = local.prefix
+  account_id  = var.account_id
+  region      = var.contract.region
+  application = each.value.application
+  artifacts = {
+    # Nobody promises boto3 in EMR's own Python.
+    archives      = { packages = "${var.functions.packages}/penstock-boto3.zip" }
+    configuration = local.session_settings
+    files         = merge({ "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) }, values(module.job)[*].files...)
+    image_jars    = each.value.image_jars
+    jars          = { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" }
+    programs      = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program}.py" }
+    pyfiles       = "${var.functions.packages}/penstock-pyfiles.zip"
+  }
+  network = {
+    vpc_id     = module.network.vpc_id
+    subnet_ids = values(module.network.workload_subnet_ids)
+    egress     = local.egress
+  }
+  retention = var.retention
+  roles     = merge(values(module.job)[*].policies...)
+  runs      = local.runs
+
+  permissions_boundary = var.permissions_boundary
+}
+
+module "retries" {
+  source   = "../modules/join-retries"
+  for_each = module.spark
+
+  artifacts_bucket = each.value.artifacts_bucket
+  files            = each.value.places.files
+  joins            = local.joins
+  platform         = local.ground
 }

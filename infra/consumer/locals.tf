@@ -16,24 +16,23 @@ locals {
 
   unframed = join(",", [for topic, id in coalesce(var.contract.unframed, {}) : "${topic}=${id}"])
 
-  hosts = { for name, client in var.clients : name => client.host if client.host != null }
-
   # The clients of the brokers in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other
-  # programs. Extensions let their own functions in.
-  clients = merge(
-    { for name, function in module.consumer : name => function.security_group_id },
-    { for name, spark in module.spark : name => spark.security_group_id },
-    { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
-    { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
-  )
+  # programs. Extensions let their own programs in.
+  clients = merge(module.consumer_functions.security_group_ids, { for name, spark in module.spark : name => spark.security_group_id }, module.clients.security_group_ids)
 
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
   # Spark's workers write their log from the VPC, and sessions come to a host through the last two.
-  interface_endpoints = concat(
+  interface_endpoints = setunion(
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
+    length([for client in values(var.clients) : client if client.host != null]) > 0 ? ["ssm", "ssmmessages"] : [],
+    var.network.interface_endpoints,
   )
+
+  # What quotas must allow: endpoints of AWS and of the brokers, and functions that retry joins.
+  endpoints     = length(local.interface_endpoints) + (var.contract.exposure == "privatelink" ? length(var.contract.brokers) : 0)
+  maximum_vcpus = try(tonumber(split(" ", var.spark.application.maximum.cpu)[0]), 0)
+  reserved      = coalesce(var.functions.reserved_concurrency, 0) * length(local.retries)
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]
   egress = merge(

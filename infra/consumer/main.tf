@@ -8,7 +8,7 @@ module "network" {
   region      = var.contract.region
   cidr        = var.network.cidr
   clients     = local.clients
-  emr_cluster = try(var.spark.cluster, null) != null
+  emr_buckets = var.network.emr_buckets
   existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles       = [var.contract.registry.role_arn]
@@ -39,13 +39,13 @@ module "reading_store" {
   prefix     = local.prefix
   account_id = var.account_id
   region     = var.contract.region
-  errors     = setunion(values(local.functions)[*].errors, values(local.jobs)[*].errors)
+  errors     = setunion(values(local.functions)[*].errors, values(module.job_tables.jobs)[*].errors)
   retention  = var.retention
   tables = merge(
-    { for name, table in local.tables : name => table if try(table.dynamodb, true) },
-    { for join in values(local.joins) : join.waiting => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
+    module.row_shapes.shapes,
     # No job or function has a table of this name.
     { function_leases = { hash_key = "id", range_key = null, ttl_attribute = "expiresAt" } },
+    values(module.job_tables.jobs)[*].stored...
   )
 }
 
@@ -60,95 +60,38 @@ module "lake" {
   subscribers       = var.subscribers
 }
 
-module "consumer" {
-  source   = "../modules/lambda-function"
-  for_each = local.functions
+module "consumer_functions" {
+  source = "../modules/consumer-functions"
 
-  name        = each.value.function
-  account_id  = var.account_id
-  region      = var.contract.region
-  description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
-  environment = merge(
-    {
-      for flag, value in local.tables[each.value.table].settings : "PENSTOCK_${upper(replace(flag, "-", "_"))}" => value
-    },
-    {
-      PENSTOCK_ERRORS_TABLE    = module.reading_store.errors[each.value.errors].name
-      PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
-      PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
-      PENSTOCK_READINGS_TABLE  = module.reading_store.readings[each.value.table].name
-      PENSTOCK_REGISTRY        = local.registry_urls
-    },
-    length(var.registry_backups) == 0 ? {} : { PENSTOCK_REGISTRY_BACKUPS = join(" ", var.registry_backups) },
-    var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed },
-  )
-  log_days   = var.retention.log_days
-  memory_mib = each.value.memory_mib
-  network = {
-    vpc_id     = module.network.vpc_id
-    subnet_ids = values(module.network.workload_subnet_ids)
-    egress     = local.egress
-  }
-  package = {
-    path           = "${var.functions.packages}/consumer-lambda.zip"
-    architecture   = var.functions.architecture
-    python_version = var.functions.python_version
-  }
-  policy_json     = local.function_policies[each.key]
-  timeout_seconds = 120
-  tracing         = true
-
-  permissions_boundary = var.permissions_boundary
+  bootstrap_servers = module.broker_access.bootstrap_servers
+  functions         = local.functions
+  mapping           = var.mapping
+  platform          = local.ground
+  secret_name       = module.broker_access.secret_name
+  shapes            = module.row_shapes.shapes
+  unframed          = local.unframed
+  writers           = { for name in keys(local.functions) : name => module.rights.writers[name] }
 }
 
-module "kafka_mapping" {
-  source   = "../modules/kafka-mapping"
-  for_each = local.functions
+module "clients" {
+  source = "../modules/clients"
 
-  account_id         = var.account_id
-  batching           = var.mapping.batching
-  bootstrap_servers  = module.broker_access.bootstrap_servers
-  failure_bucket_arn = var.mapping.park_failed_batches ? module.lake.parked_bucket.arn : null
-  function = {
-    arn       = module.consumer[each.key].arn
-    name      = module.consumer[each.key].name
-    role_name = module.consumer[each.key].role_name
-  }
-  group_prefix = var.contract.group_prefix
-  network = {
-    security_group_id = module.consumer[each.key].security_group_id
-    subnet_ids        = values(module.network.workload_subnet_ids)
-  }
-  provisioned = var.mapping.provisioned
-  region      = var.contract.region
-  secret      = { arn = module.broker_access.secret_arn, name = module.broker_access.secret_name }
-  topics      = each.value.topics
+  clients  = var.clients
+  platform = local.ground
 }
 
-module "kafka_client" {
-  source   = "../modules/kafka-client"
-  for_each = var.clients
+module "quotas" {
+  source = "../modules/quotas"
 
-  prefix = local.prefix
-  # Rows and tables are not theirs; a host installs its packages from S3.
-  egress            = { for name, way in local.egress : name => way if name != "dynamodb" && (name != "s3" || contains(keys(local.hosts), each.key)) }
-  name              = each.key
-  policy_json       = local.client_policy
-  role_name         = try(module.client_host[each.key].role_name, null)
-  security_group_id = local.clients[each.key]
-}
-
-module "client_host" {
-  source   = "../modules/client-host"
-  for_each = local.hosts
-
-  account_id = var.account_id
-  region     = var.contract.region
-  host       = each.value
-  name       = "${local.prefix}-client-${each.key}"
-  network    = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
-
-  permissions_boundary = var.permissions_boundary
+  check     = var.check_quotas
+  makes_vpc = var.network.existing == null
+  prefix    = local.prefix
+  # Those of a VPC of others, and of extensions, are not known here.
+  wanted = {
+    endpoints = { service = "vpc", code = "L-29B6F2EB", needed = var.network.existing == null ? local.endpoints : 0, does = "makes ${local.endpoints} interface endpoints in its VPC" }
+    functions = { service = "lambda", code = "L-B99A9384", needed = local.reserved == 0 ? 0 : local.reserved + 100, does = "reserves ${local.reserved} of the functions that run at once, and 100 must stay unreserved" }
+    vcpus     = { service = "emr-serverless", code = "L-D05C8A75", needed = local.maximum_vcpus, does = "lets the application have ${local.maximum_vcpus} vCPU (spark.application.maximum), and a job gets no worker beyond the quota" }
+  }
 }
 
 module "alarms" {
@@ -158,16 +101,13 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
+  functions   = concat(values(local.functions)[*].function, local.retries)
   lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
+    alarms         = merge(values(module.job)[*].alarms...)
     application_id = spark.application.id
-    clusters       = { for name, emr in module.emr : name => emr.cluster.id }
-    # Steps of a cluster log to S3, and metrics are made of logs in CloudWatch.
-    jobs      = setsubtract(keys(local.jobs), try(var.spark.cluster.jobs, []))
-    schedules = spark.schedules
-    joins     = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
+    schedules      = concat(spark.schedules, local.retries)
   }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)

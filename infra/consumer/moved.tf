@@ -1,43 +1,11 @@
-# What was part of this root and is an extension now (infra/extensions): its resources stay, if extensions.tf calls the
-# extension by the name of its folder. Terraform has no patterns: alarms of tables besides readings are moved by blocks in
-# extensions.tf (extensions.tf.example). A function is moved by its resources: it may be older than the count of `work`.
+# What was part of this root and is in another place now: its resources stay. Extensions (infra/extensions) keep theirs if
+# extensions.tf calls them by the name of their folder. Terraform has no patterns: what has a name that a user gave is moved
+# by blocks in extensions.tf (extensions.tf.example).
 
 # quality
 moved {
-  from = module.quality["quality"].aws_cloudwatch_log_group.this
-  to   = module.quality.module.function.module.function.aws_cloudwatch_log_group.this
-}
-moved {
-  from = module.quality["quality"].aws_iam_role.this
-  to   = module.quality.module.function.module.function.aws_iam_role.this
-}
-moved {
-  from = module.quality["quality"].aws_iam_role_policy.runtime
-  to   = module.quality.module.function.module.function.aws_iam_role_policy.runtime
-}
-moved {
-  from = module.quality["quality"].aws_lambda_function.this
-  to   = module.quality.module.function.module.function.aws_lambda_function.this
-}
-moved {
-  from = module.quality["quality"].aws_security_group.this
-  to   = module.quality.module.function.module.function.aws_security_group.this
-}
-moved {
-  from = module.quality["quality"].aws_vpc_security_group_egress_rule.this
-  to   = module.quality.module.function.module.function.aws_vpc_security_group_egress_rule.this
-}
-moved {
-  from = module.quality["quality"].module.long_policy
-  to   = module.quality.module.function.module.function.module.long_policy
-}
-moved {
-  from = module.quality["quality"].aws_iam_role_policy.work
-  to   = module.quality["quality"].aws_iam_role_policy.work[0]
-}
-moved {
-  from = module.quality["quality"].aws_iam_role_policy.work[0]
-  to   = module.quality.module.function.module.function.aws_iam_role_policy.work[0]
+  from = module.quality["quality"]
+  to   = module.quality
 }
 moved {
   from = module.quality_schedule["quality"]
@@ -82,40 +50,8 @@ moved {
 
 # sync
 moved {
-  from = module.sync["sync"].aws_cloudwatch_log_group.this
-  to   = module.sync.module.function.module.function.aws_cloudwatch_log_group.this
-}
-moved {
-  from = module.sync["sync"].aws_iam_role.this
-  to   = module.sync.module.function.module.function.aws_iam_role.this
-}
-moved {
-  from = module.sync["sync"].aws_iam_role_policy.runtime
-  to   = module.sync.module.function.module.function.aws_iam_role_policy.runtime
-}
-moved {
-  from = module.sync["sync"].aws_lambda_function.this
-  to   = module.sync.module.function.module.function.aws_lambda_function.this
-}
-moved {
-  from = module.sync["sync"].aws_security_group.this
-  to   = module.sync.module.function.module.function.aws_security_group.this
-}
-moved {
-  from = module.sync["sync"].aws_vpc_security_group_egress_rule.this
-  to   = module.sync.module.function.module.function.aws_vpc_security_group_egress_rule.this
-}
-moved {
-  from = module.sync["sync"].module.long_policy
-  to   = module.sync.module.function.module.function.module.long_policy
-}
-moved {
-  from = module.sync["sync"].aws_iam_role_policy.work
-  to   = module.sync["sync"].aws_iam_role_policy.work[0]
-}
-moved {
-  from = module.sync["sync"].aws_iam_role_policy.work[0]
-  to   = module.sync.module.function.module.function.aws_iam_role_policy.work[0]
+  from = module.sync["sync"]
+  to   = module.sync
 }
 moved {
   from = module.sync_schedule["sync"]
@@ -142,14 +78,58 @@ moved {
   to   = module.sync.module.function.module.alarms.aws_cloudwatch_metric_alarm.this["consumer-sync-dropped"]
 }
 
-# lake_formation
+# Others, as a whole
 moved {
   from = module.lake_grants["lake"]
   to   = module.lake_formation
 }
-
-# plain_parquet
 moved {
   from = module.parquet_crawler["parquet"]
   to   = module.plain_parquet
+}
+moved {
+  from = module.client_host
+  to   = module.clients.module.host
+}
+moved {
+  from = module.consumer
+  to   = module.consumer_functions.module.function
+}
+moved {
+  from = module.kafka_client
+  to   = module.clients.module.client
+}
+moved {
+  from = module.kafka_mapping
+  to   = module.consumer_functions.module.mapping
+}
+moved {
+  from = module.retry
+  to   = module.retries["spark"].module.function
+}
+moved {
+  from = module.retry_schedule
+  to   = module.retries["spark"].module.schedule
+}
+
+# emr_cluster
+moved {
+  from = module.emr["emr"]
+  to   = module.emr_cluster.module.cluster
+}
+moved {
+  from = module.network.aws_vpc_security_group_ingress_rule.endpoints["emr_cluster"]
+  to   = module.emr_cluster.aws_vpc_security_group_ingress_rule.this["endpoints"]
+}
+moved {
+  from = module.broker_access.aws_vpc_security_group_ingress_rule.client["emr_cluster"]
+  to   = module.emr_cluster.aws_vpc_security_group_ingress_rule.this["brokers"]
+}
+moved {
+  from = module.alarms.aws_cloudwatch_event_rule.ended["step-ended"]
+  to   = module.emr_cluster.aws_cloudwatch_event_rule.this
+}
+moved {
+  from = module.alarms.aws_cloudwatch_event_target.ended["step-ended"]
+  to   = module.emr_cluster.aws_cloudwatch_event_target.this
 }

@@ -1,21 +1,14 @@
 output "clients" {
   description = "What each client needs: role name, policy, brokers, secret, consumer groups, topics, registry, and the instance of its host."
   value = {
-    for name, client in module.kafka_client : name => merge({
+    for name, client in module.clients.clients : name => merge(client, {
       bootstrap_servers = module.broker_access.bootstrap_servers
       group_prefix      = "${var.contract.group_prefix}${name}-"
-      host              = try(module.client_host[name].instance_id, null)
-      policy_arn        = client.policy_arn
       reads             = var.contract.topics
       region            = var.contract.region
-      registry = {
-        external_id = var.contract.registry.external_id
-        name        = var.contract.registry.name
-        role_arn    = var.contract.registry.role_arn
-      }
-      role_name  = "${local.prefix}-client-${name}"
-      secret_arn = module.broker_access.secret_arn
-      writes     = var.contract.writes
+      registry          = { for key in ["external_id", "name", "role_arn"] : key => var.contract.registry[key] }
+      secret_arn        = module.broker_access.secret_arn
+      writes            = var.contract.writes
     }, { for key, urls in { registries = local.registries[*].url } : key => urls if length(urls) > 0 })
   }
 }
@@ -30,21 +23,9 @@ output "consumer" {
   }
 }
 
-output "emr_cluster" {
-  description = "The id of the cluster of EMR on EC2, null without one; an idle cluster terminates, and the next apply makes another."
-  value       = one([for emr in values(module.emr) : emr.cluster.id])
-}
-
 output "functions" {
   description = "The consumer functions: the name of each, its table, its dead-letter table, and the event source mapping of each topic."
-  value = {
-    for name, function in local.functions : name => {
-      errors_table = module.reading_store.errors[function.errors].name
-      mappings     = module.kafka_mapping[name].mappings
-      name         = module.consumer[name].name
-      table        = module.reading_store.readings[function.table].name
-    }
-  }
+  value       = module.consumer_functions.functions
 }
 
 output "lake" {
@@ -52,7 +33,7 @@ output "lake" {
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
-    tables    = local.lake_tables
+    tables    = sort(flatten(values(module.job_tables.jobs)[*].lake))
     workgroup = module.lake.workgroup
   }
 }
@@ -60,6 +41,8 @@ output "lake" {
 output "platform" {
   description = "What extensions take: local.platform, without secrets."
   value       = local.platform
+  # Not for secrets, of which it has none: a plan would print all of it.
+  sensitive = true
 }
 
 output "profiles" {
@@ -78,15 +61,9 @@ output "profiles" {
   }
 }
 
-# Without what the root needs of them: a VPC of others would be a change of this root.
 output "quotas" {
   description = "The quotas of the account that the plan has read, by name."
-  value       = { for name, quota in local.quotas : name => quota.value }
-
-  precondition {
-    condition     = alltrue([for quota in values(local.quotas) : quota.value >= quota.needed])
-    error_message = "The account's quotas are too small. ${join(". ", [for quota in values(local.quotas) : quota.told if quota.value < quota.needed])}."
-  }
+  value       = module.quotas.values
 }
 
 output "secret_arn" {
@@ -101,5 +78,7 @@ output "spark_application" {
 
 output "submit_commands" {
   description = "The submit command of each run, for a shell: each job, its replay (replay-NAME; replay for consume), and maintain-TABLE for each of its tables."
-  value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
+  value       = merge(values(module.spark)[*].submit_commands...)
+  # Not for secrets, of which they have none: a plan would print all of them.
+  sensitive = true
 }

@@ -1,38 +1,12 @@
-# What extensions take (infra/extensions), none of which this root knows. A file extensions.tf beside this one, which is the
-# user's own, calls them with local.platform.
+# What jobs and extensions take. This root knows no extension (infra/extensions): a file extensions.tf beside this one, which
+# is the user's own, calls them with local.platform.
 locals {
-  # A job and its replay make tables, a maintenance alters them: an UpdateTable is a commit of Iceberg.
-  _writes = { database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE", "INSERT", "SELECT"] }
-  _jobs_on_the_lake = {
-    for role, permissions in merge([
-      for name, job in local.jobs : {
-        (name)             = local._writes
-        "${name}-replay"   = local._writes
-        "${name}-maintain" = { database = [], tables = ["ALTER", "DESCRIBE"] }
-      }
-    ]...) : role => merge(permissions, { arn = module.spark["spark"].role_arns[role] }) if contains(keys(local.job_policies), role)
-  }
-  # A sales job reads one table and makes another.
-  _sales_permissions = {
-    for name, job in local.sales : name => job.output_table == null ? { database = ["DESCRIBE"], tables = ["DESCRIBE", "SELECT"] } : local._writes
-    if job.table != null || job.output_table != null
-  }
-  _sales_on_the_lake = {
-    for name, permissions in local._sales_permissions : name => merge(permissions, { arn = module.spark["spark"].role_arns[name] })
-  }
-  # Steps of a cluster have its one role, with what its jobs have together.
-  _job_permissions = merge({ for name in keys(local.jobs) : name => local._writes }, local._sales_permissions)
-  _clusters_on_the_lake = {
-    for name, emr in module.emr : "cluster/${name}" => {
-      arn      = emr.role_arn
-      database = distinct(flatten([for job in var.spark.cluster.jobs : try(local._job_permissions[job].database, [])]))
-      tables   = distinct(flatten([for job in var.spark.cluster.jobs : try(local._job_permissions[job].tables, [])]))
-    }
-  }
+  # As penstock.spark.session.session_settings() has them.
+  session_settings = jsondecode(file("${path.module}/../modules/session.json"))
 
-  _job_of = merge([for name, job in local.jobs : { for table in job.lake : table => name }]...)
-
-  platform = {
+  _statements = module.rights.statements
+  # Without what depends on jobs and clients: the jobs take it.
+  ground = {
     account_id           = var.account_id
     deploy_role_arn      = var.deploy_role_arn
     partition            = local.partition
@@ -40,8 +14,7 @@ locals {
     prefix               = local.prefix
     region               = var.contract.region
 
-    alarms  = { topic_arn = module.alarms.topic_arn }
-    brokers = { bootstrap_servers = module.broker_access.bootstrap_servers, secret_arn = module.broker_access.secret_arn }
+    brokers = { group_prefix = var.contract.group_prefix, secret_arn = module.broker_access.secret_arn, topics = var.contract.topics }
     functions = {
       architecture         = var.functions.architecture
       names                = keys(local.functions)
@@ -49,31 +22,19 @@ locals {
       python_version       = var.functions.python_version
       reserved_concurrency = var.functions.reserved_concurrency
     }
-    jobs = one([for spark in values(module.spark) : { artifacts_bucket = spark.artifacts_bucket }])
     lake = {
       bucket        = module.lake.bucket
       database      = module.lake.database
-      folders       = length(local._plain) > 0 ? ["plain", "tables"] : ["tables"]
       key_arn       = module.lake.key_arn
       parked_bucket = module.lake.parked_bucket
       # As DATABASE.TABLE.
-      parked_records = module.lake.parked_records
-      plain_folders  = flatten([for folders in values(local._plain) : values(folders)])
-      # By role: what it does with the catalog. No job has a name with a slash.
-      principals        = merge(local._jobs_on_the_lake, local._sales_on_the_lake, local._clusters_on_the_lake)
+      parked_records    = module.lake.parked_records
       query_limit_bytes = var.lake.query_limit_bytes
-      # What is missing in a table may be dead letters of its job, or rows of the job's other tables (beside).
-      tables = {
-        for table, name in local._job_of : table => {
-          beside = length(local.jobs[name].routes) == 0 ? [] : [for other in local.jobs[name].lake : other if other != table]
-          errors = module.reading_store.errors[local.jobs[name].errors]
-          staged = local.jobs[name].kind == "stage"
-        }
-      }
-      workgroup = module.lake.workgroup
+      workgroup         = module.lake.workgroup
     }
     network = {
       egress              = local.egress
+      emr_buckets         = var.network.emr_buckets
       endpoint_policy     = module.network.endpoint_policy
       interface_endpoints = setunion(local.interface_endpoints, try(keys(var.network.existing.interface_endpoints), []))
       subnet_ids          = values(module.network.workload_subnet_ids)
@@ -82,14 +43,62 @@ locals {
     registry  = { backups = join(" ", var.registry_backups), has_others = length(local.registries) > 0, urls = local.registry_urls }
     retention = var.retention
     # Of IAM policies, as JSON lists.
-    statements = {
-      hold_lease            = jsonencode(local._hold_function_lease)
-      read_backups          = jsonencode(local._read_backups)
-      read_password         = jsonencode(local._read_password)
-      read_registry_secrets = jsonencode(local._read_registry_secrets)
-      read_schemas          = jsonencode([local._read_schemas])
-      use_lake_key          = jsonencode([local._use_lake_key])
-    }
-    store = { leases = local.readings["function_leases"] }
+    statements = local._statements
+    store      = { errors = module.reading_store.errors, leases = module.reading_store.readings["function_leases"], readings = module.reading_store.readings }
   }
+
+  runs           = merge(values(module.job)[*].runs...)
+  _plain_folders = flatten(values(module.job)[*].plain_folders)
+  platform = merge(local.ground, {
+    alarms  = { topic_arn = module.alarms.topic_arn }
+    brokers = merge(local.ground.brokers, { bootstrap_servers = module.broker_access.bootstrap_servers })
+    jobs = one([for spark in values(module.spark) : {
+      application      = spark.application
+      artifacts        = merge(spark.places, { configuration = local.session_settings })
+      artifacts_bucket = spark.artifacts_bucket
+      # By job: what it does with the catalog, its roles' policies, and its runs with the places of their artifacts.
+      named = {
+        for name, job in module.job : name => {
+          lake     = { for part in ["database", "tables"] : part => distinct(flatten([for permissions in values(job.lake_permissions) : permissions[part]])) }
+          policies = job.policies
+          runs = {
+            for run, made in job.runs : run => merge(made, {
+              arguments = [for word in made.arguments : lookup(spark.places.files, word, word)]
+              program   = spark.places.programs[made.program]
+            })
+          }
+        }
+      }
+      programs = var.spark.jobs
+    }])
+    lake = merge(local.ground.lake, {
+      folders       = length(local._plain_folders) > 0 ? ["plain", "tables"] : ["tables"]
+      plain_folders = local._plain_folders
+      # By role: what it does with the catalog.
+      principals = merge([for job in values(module.job) : {
+        for role, permissions in job.lake_permissions : role => merge(permissions, { arn = module.spark["spark"].role_arns[role] })
+      }]...)
+      tables = merge(values(module.job)[*].lake_tables...)
+    })
+  })
+}
+
+module "rights" {
+  source = "../modules/rights"
+
+  account_id       = var.account_id
+  backups          = var.registry_backups
+  lake             = { bucket = module.lake.bucket, parked_bucket = module.lake.parked_bucket }
+  partition        = local.partition
+  prefix           = local.prefix
+  reader_role_arn  = var.contract.registry.role_arn
+  region           = var.contract.region
+  registry_secrets = compact(local.registries[*].secret_arn)
+  secret_name      = module.broker_access.secret_name
+  store            = { errors = module.reading_store.errors, readings = module.reading_store.readings }
+  upserts          = concat([for table, shape in module.row_shapes.shapes : table if shape.upserts], flatten(values(module.job_tables.jobs)[*].names))
+  writers = merge(
+    { for name, function in local.functions : name => { errors = function.errors, reads = false, tables = [function.table] } },
+    { for name, tables in module.job_tables.jobs : name => { errors = tables.errors, reads = tables.waiting != null, tables = tables.dynamodb } },
+  )
 }

@@ -1,5 +1,3 @@
-# All inputs of this root, by name, as Terraform's style guide asks: with their validations they are more than 400 lines.
-
 variable "account_id" {
   description = "The account that this root is applied to."
   type        = string
@@ -20,23 +18,10 @@ variable "clients" {
   description = "Programs of your own in this VPC, by name; the output clients has what each needs."
   type = map(object({
     # An instance to run it on; {} takes the defaults of infra/modules/client-host.
-    host = optional(object({
-      image_parameter = optional(string)
-      instance_type   = optional(string)
-      volume_gib      = optional(number)
-    }))
+    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), volume_gib = optional(number) }))
     security_group_id = optional(string)
   }))
   default = {}
-
-  validation {
-    condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
-    error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
-  }
-  validation {
-    condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
-    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
-  }
 }
 
 variable "consumer_functions" {
@@ -47,20 +32,6 @@ variable "consumer_functions" {
     topics     = optional(set(string))
   }))
   default = { consumer = {} }
-
-  validation {
-    # The registry's role of this consumer trusts roles of these names.
-    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name))])
-    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
-  }
-  validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], function.table)])
-    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
-  }
-  validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, var.contract.topics)) == 0])
-    error_message = "The consumer functions read ${jsonencode({ for name, function in var.consumer_functions : name => function.topics })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave topics out for all of them."
-  }
 }
 
 variable "contract" {
@@ -71,42 +42,15 @@ variable "contract" {
     region              = string
     exposure            = string
     acceptance_required = optional(bool, true)
-    cluster = object({
-      arn       = string
-      name      = string
-      zone_name = string
-    })
-    brokers = map(object({
-      host         = string
-      port         = number
-      service_id   = optional(string)
-      service_name = optional(string)
-      zone_ids     = list(string)
-    }))
-    topics       = list(string)
-    writes       = optional(list(string), [])
-    group_prefix = string
-    registry = object({
-      arn         = string
-      external_id = string
-      name        = string
-      role_arn    = string
-    })
-    registries = optional(list(object({
-      cidr              = optional(string)
-      port              = number
-      secret_arn        = optional(string)
-      security_group_id = optional(string)
-      url               = string
-    })))
-    unframed = optional(map(string))
-    hand_over = object({
-      external_id = string
-      role_arn    = string
-      rotation    = number
-      secret_arn  = string
-      username    = string
-    })
+    cluster             = object({ arn = string, name = string, zone_name = string })
+    brokers             = map(object({ host = string, port = number, service_id = optional(string), service_name = optional(string), zone_ids = list(string) }))
+    topics              = list(string)
+    writes              = optional(list(string), [])
+    group_prefix        = string
+    registry            = object({ arn = string, external_id = string, name = string, role_arn = string })
+    registries          = optional(list(object({ cidr = optional(string), port = number, secret_arn = optional(string), security_group_id = optional(string), url = string })))
+    unframed            = optional(map(string))
+    hand_over           = object({ external_id = string, role_arn = string, rotation = number, secret_arn = string, username = string })
   })
 }
 
@@ -130,143 +74,29 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name."
+  description = "The Spark jobs that read topics into tables, by name; infra/modules/job says what each attribute means."
   type = map(object({
-    # By program: its flags without dashes that follow from nothing else.
-    arguments = optional(map(map(string)), {})
-    # The folder of its checkpoint, its name by default.
+    arguments  = optional(map(map(string)))
     checkpoint = optional(string)
-    # The file of its program in spark.jobs, without .py.
-    program = optional(string)
-    # Topics; all of the contract by default.
-    reads = optional(list(string))
-    # In place of writes: a run for each command of jobs/sales (docs/sales.md), with parameters in Parameter Store.
-    sales = optional(object({
-      commands     = set(string)
-      output_table = optional(string)
-      parameters   = optional(map(string), {})
-      table        = optional(string)
-    }))
-    # By program, or by command of sales: when a run that ends starts: rate(1 day), or cron(0 3 * * ? *) in UTC.
-    schedules = optional(map(string), {})
-    # In place of writes: a plan names topics and tables (docs/staging.md), and joins are retried on a schedule.
-    staging = optional(object({
-      plan            = string
-      retry_seconds   = optional(number, 300)
-      schedule        = optional(string, "rate(5 minutes)")
-      waiting_records = optional(number, 1000)
-    }))
-    # An interval, or available-now to read once what there is.
-    trigger = optional(string, "10 seconds")
-    # By program: infra/modules/spark-application says what each means.
+    program    = optional(string)
+    reads      = optional(list(string))
+    schedules  = optional(map(string))
+    staging    = optional(object({ plan = string, retry_seconds = optional(number), schedule = optional(string), waiting_records = optional(number) }))
+    trigger    = optional(string)
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
-    })), {})
+    })))
     # By schema: its table; * alone for one table of all schemas.
     writes = optional(map(string), {})
   }))
   default = { consume = { writes = { "*" = "readings" } } }
 
   validation {
-    condition = alltrue([
-      for name in keys(var.jobs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer|maintain|replay)(-|$)|-(maintain|replay)$", name))
-    ])
-    error_message = "The jobs are ${join(", ", keys(var.jobs))}; use up to 24 small letters, digits and dashes, a letter first, with neither maintain nor replay at an end, which are the runs that follow from a job, nor consumer at the start, which are the functions."
-  }
-  validation {
-    condition = alltrue(flatten([
-      for job in values(var.jobs) : [
-        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag) && contains(local.programs[job.sales != null ? "sales" : job.staging == null ? "consume" : "stage"], program)]
-      ]
-    ]))
-    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, for a job with staging those of stage and maintain_lake, for one with sales none, and for another the others, since the other flags follow from what else is set, with the rights that they need."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), local.programs[job.sales != null ? "sales" : job.staging == null ? "consume" : "stage"])) == 0])
-    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging, or sales for one with sales."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.schedules), job.sales != null ? tolist(job.sales.commands) : local.programs[job.staging == null ? "consume" : "stage"])) == 0])
-    error_message = "The jobs have schedules for ${jsonencode({ for name, job in var.jobs : name => keys(job.schedules) if length(job.schedules) > 0 })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging, or commands of its own for one with sales."
-  }
-  validation {
-    condition     = alltrue(flatten([for job in values(var.jobs) : [for run in keys(job.schedules) : job.trigger == "available-now" || !contains(concat(["consume", "stage"], local.sales_commands.streams), run)]]))
-    error_message = "The jobs have the schedules ${jsonencode({ for name, job in var.jobs : name => job.schedules if length(job.schedules) > 0 })}; a run of consume, of stage or of a stream of sales ends only with trigger available-now: set it, or leave their schedule out."
-  }
-  validation {
-    condition     = alltrue(flatten([for name in try(var.spark.cluster.jobs, []) : [for run in keys(try(var.jobs[name].schedules, {})) : contains(["maintain_lake", "replay"], run)]]))
-    error_message = "The jobs ${join(", ", try(var.spark.cluster.jobs, []))} of spark.cluster have the schedules ${jsonencode({ for name in try(var.spark.cluster.jobs, []) : name => try(var.jobs[name].schedules, {}) })}; an idle cluster terminates and takes no step, so give schedules to their replay and maintain_lake alone, whose schedules start EMR Serverless, or take the job out of spark.cluster.jobs."
-  }
-  validation {
-    condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
-    error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; name folders with small letters, digits and dashes."
-  }
-  validation {
     condition     = length(distinct([for name, job in var.jobs : coalesce(job.checkpoint, name)])) == length(var.jobs)
     error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; give each job a folder of its own."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${coalesce(job.program, job.sales != null ? "sales/main" : job.staging == null ? "consume" : "stage")}.py")) && !contains(["maintain_lake", "replay"], coalesce(job.program, "consume"))])
-    error_message = "The programs are ${join(", ", [for job in values(var.jobs) : coalesce(job.program, job.staging == null ? "consume" : "stage")])}; give for each the name of a file in ${try(var.spark.jobs, "../../jobs")}, without .py, that takes the flags of consume."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.reads == null ? true : length(job.reads) > 0 && length(setsubtract(job.reads, var.contract.topics)) == 0])
-    error_message = "The jobs read ${jsonencode({ for name, job in var.jobs : name => job.reads })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave reads out for all of them."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.staging == null || job.reads == null])
-    error_message = "The jobs ${join(", ", [for name, job in var.jobs : name if job.staging != null && job.reads != null])} have staging and reads; leave reads out, since the plan names the topics."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", job.trigger))])
-    error_message = "The triggers are ${join(", ", values(var.jobs)[*].trigger)}; write available-now, or an interval like 30 seconds."
-  }
-  validation {
-    condition = alltrue(flatten([
-      for job in values(var.jobs) : [
-        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], table)
-      ]
-    ]))
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0 ? 1 : 0) + (job.staging != null ? 1 : 0) + (job.sales != null ? 1 : 0) == 1 && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else, or a plan in staging, or sales, and only one of the three."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.sales == null ? true : length(job.sales.commands) > 0 && length(setsubtract(job.sales.commands, flatten(values(local.sales_commands)))) == 0])
-    error_message = "The sales have the commands ${jsonencode([for job in values(var.jobs) : job.sales.commands if job.sales != null])}; name at least one of ${join(", ", sort(flatten(values(local.sales_commands))))}."
-  }
-  validation {
-    condition     = alltrue(flatten([for name, job in var.jobs : [for other in keys(var.jobs) : !startswith(other, "${name}-")] if job.sales != null]))
-    error_message = "The jobs are ${join(", ", keys(var.jobs))}; let none begin with the name of a job with sales and a dash, as the runs of its commands do."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.sales == null ? true : alltrue([for key, value in job.sales.parameters : can(regex("^[a-z][a-z0-9_]*$", key)) && value != ""])])
-    error_message = "The sales have the parameters ${jsonencode([for job in values(var.jobs) : job.sales.parameters if job.sales != null])}; name them as flags with underscores, such as output_topic, and give none that is empty, which Parameter Store refuses."
-  }
-  validation {
-    condition     = alltrue(flatten([for job in values(var.jobs) : [for table in try(compact([job.sales.table, job.sales.output_table]), []) : can(regex("^[a-z0-9_]+$", table))]]))
-    error_message = "The sales have the tables ${jsonencode([for job in values(var.jobs) : [job.sales.table, job.sales.output_table] if job.sales != null])}; name tables of the lake with small letters, digits and underscores."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.staging == null ? true : can(jsondecode(file(job.staging.plan)).tables[0])])
-    error_message = "The plans are ${join(", ", compact([for job in values(var.jobs) : try(job.staging.plan, "")]))}; give the path of a JSON file with tables, and check it with `penstock staging check`."
-  }
-  validation {
-    condition     = alltrue([for job in values(var.jobs) : job.staging == null ? true : job.staging.retry_seconds >= 1 && job.staging.waiting_records >= 0])
-    error_message = "The jobs have staging ${jsonencode({ for name, job in var.jobs : name => job.staging })}; give retry_seconds of at least 1, and waiting_records of at least 0."
-  }
-  validation {
-    condition     = length(distinct(flatten([for job in values(var.jobs) : values(job.writes)]))) == length(flatten([for job in values(var.jobs) : values(job.writes)]))
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each schema of each job a table of its own."
-  }
-  validation {
-    condition     = try(var.spark.cluster, null) == null ? true : length(var.spark.cluster.jobs) > 0 && length(setsubtract(var.spark.cluster.jobs, keys(var.jobs))) == 0
-    error_message = "spark.cluster.jobs has ${join(", ", try(var.spark.cluster.jobs, []))}; name at least one, and jobs of this root (${join(", ", keys(var.jobs))})."
   }
 }
 
@@ -279,27 +109,21 @@ variable "lake" {
   default = {}
 
   validation {
-    condition     = alltrue([for name in var.lake.parquet.jobs : try(var.jobs[name].staging == null, false)])
-    error_message = "lake.parquet.jobs has ${join(", ", var.lake.parquet.jobs)}; name jobs without staging: a plan writes no plain files."
+    condition     = length(setsubtract(var.lake.parquet.jobs, keys(var.jobs))) == 0
+    error_message = "lake.parquet.jobs has ${join(", ", var.lake.parquet.jobs)}; name jobs of this root (${join(", ", keys(var.jobs))})."
   }
 }
 
 variable "mapping" {
   description = "The event source mappings of the consumer functions."
   type = object({
-    batching = optional(object({
-      size           = optional(number, 100)
-      window_seconds = optional(number, 1)
-    }), {})
+    batching = optional(object({ size = optional(number, 100), window_seconds = optional(number, 1) }), {})
     # The records that may wait for a function or a job for a quarter of an hour before an alarm.
     lag_records = optional(number, 10000)
     # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
     park_failed_batches = optional(bool, false)
     # Null: on-demand pollers.
-    provisioned = optional(object({
-      minimum_pollers = optional(number, 1)
-      maximum_pollers = optional(number, 2)
-    }))
+    provisioned = optional(object({ minimum_pollers = optional(number, 1), maximum_pollers = optional(number, 2) }))
   })
   default = {}
 }
@@ -309,15 +133,13 @@ variable "network" {
   type = object({
     cidr     = optional(string, "10.1.0.0/16")
     zone_ids = list(string)
+    # Whether the endpoint for S3 lets through the buckets of EMR that clusters on EC2 use.
+    emr_buckets = optional(bool, false)
     # With the endpoints that it has (infra/modules/network).
-    existing = optional(object({
-      vpc_id              = string
-      interface_endpoints = optional(map(string), {})
-      prefix_list_ids     = optional(map(string), {})
-      route_table_ids     = list(string)
-      subnet_ids          = map(string)
-    }))
-    other_cidrs = optional(set(string), [])
+    existing = optional(object({ vpc_id = string, interface_endpoints = optional(map(string), {}), prefix_list_ids = optional(map(string), {}), route_table_ids = list(string), subnet_ids = map(string) }))
+    # Of extensions, such as ssm, besides those that the root needs.
+    interface_endpoints = optional(set(string), [])
+    other_cidrs         = optional(set(string), [])
   })
 }
 
@@ -338,12 +160,8 @@ variable "prefix" {
   default     = null
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock")))
-    error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, a letter first, since names of buckets are short."
-  }
-  validation {
-    condition     = !can(regex("^(aws|internal-|sg-)", coalesce(var.prefix, "penstock")))
-    error_message = "prefix is ${coalesce(var.prefix, "null")}; begin it with neither aws, internal- nor sg-, which AWS keeps for names of its own."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock"))) && !can(regex("^(aws|internal-|sg-)", coalesce(var.prefix, "penstock")))
+    error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, since names of buckets are short, a letter first, and neither aws, internal- nor sg- at the beginning, which AWS keeps for names of its own."
   }
 }
 
@@ -351,11 +169,6 @@ variable "registry_backups" {
   description = "Backups of deleted registries, as s3:// URLs in buckets of this account, with which their records are read (docs/operate/schemas.md#the-registry-was-deleted)."
   type        = list(string)
   default     = []
-
-  validation {
-    condition     = alltrue([for url in var.registry_backups : can(regex("^s3://[a-z0-9.-]+/[A-Za-z0-9!_.()/-]+$", url))])
-    error_message = "registry_backups is ${join(", ", var.registry_backups)}; write s3://BUCKET/KEY, the key with letters, digits and ! _ . - ( ) /."
-  }
 }
 
 variable "retention" {
@@ -369,7 +182,7 @@ variable "retention" {
     log_days             = optional(number, 365)
     secret_recovery_days = optional(number, 30)
     # Of dead letters that are done or parked.
-    settled_days = optional(number, 365)
+    settled_days = optional(number)
   })
   default = {}
 
@@ -385,36 +198,21 @@ variable "retention" {
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
   }
   validation {
-    condition     = var.retention.settled_days >= 1 && floor(var.retention.settled_days) == var.retention.settled_days
-    error_message = "retention.settled_days is ${var.retention.settled_days}; give whole days, at least 1."
+    condition     = try(var.retention.settled_days >= 1 && floor(var.retention.settled_days) == var.retention.settled_days, var.retention.settled_days == null)
+    error_message = "retention.settled_days is ${coalesce(var.retention.settled_days, 0)}; give whole days, at least 1."
   }
 }
 
 variable "spark" {
-  description = "The EMR Serverless application of the jobs, and a cluster of EMR on EC2 for some of them; null for no Spark."
+  description = "The EMR Serverless application of the jobs; null for no Spark."
   type = object({
     # infra/modules/spark-application says what each means.
     application = optional(object({
       architecture  = optional(string, "ARM64")
       idle_minutes  = optional(number, 15)
       release_label = optional(string, "emr-spark-8.1.0")
-      maximum = optional(object({
-        cpu    = optional(string, "16 vCPU")
-        memory = optional(string, "64 GB")
-      }), {})
+      maximum       = optional(object({ cpu = optional(string, "16 vCPU"), memory = optional(string, "64 GB") }), {})
     }), {})
-    # For these jobs; infra/modules/emr-cluster says what the rest means. Schedules start EMR Serverless.
-    cluster = optional(object({
-      concurrent_steps       = optional(number)
-      core_nodes             = optional(number)
-      core_type              = optional(string)
-      idle_minutes           = optional(number)
-      jobs                   = set(string)
-      primary_type           = optional(string)
-      release_label          = optional(string)
-      termination_protection = optional(bool)
-      volume_gib             = optional(number)
-    }))
     # Jars of EMR's image in place of those in the folder jars.
     image_jars = optional(list(string), [])
     jars       = optional(string, "../../jars/spark/lib")
@@ -443,71 +241,18 @@ variable "subscribers" {
 variable "tables" {
   description = "The shapes of rows, by table; a table that is not here holds readings of sensors (docs/settings.md says what each setting does)."
   type = map(object({
-    # The field of an event that deletes its row with some values.
     deleted_when = optional(object({ field = string, values = list(string) }))
     event_time   = optional(string)
     key          = optional(list(string))
-    # Of Kafka's keys, if the fields of the key are theirs.
-    key_format = optional(string)
-    key_name   = optional(string)
-    mode       = optional(string)
-    # The fields that order versions of a row.
-    order     = optional(list(string))
-    sort      = optional(list(string))
-    sort_name = optional(string)
-    # What a record without a value does.
-    tombstone = optional(string)
+    key_format   = optional(string)
+    key_name     = optional(string)
+    mode         = optional(string)
+    order        = optional(list(string))
+    sort         = optional(list(string))
+    sort_name    = optional(string)
+    tombstone    = optional(string)
   }))
   default = {}
-
-  validation {
-    condition = alltrue([
-      for table in keys(var.tables) : contains(concat(values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)])), table)
-    ])
-    error_message = "The tables with a shape are ${join(", ", keys(var.tables))}; name tables that a consumer function or a job writes."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : contains(["append", "upsert"], coalesce(table.mode, "append"))])
-    error_message = "The modes are ${jsonencode({ for name, table in var.tables : name => table.mode })}; choose append or upsert."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : contains(["dead-letter", "delete", "ignore"], coalesce(table.tombstone, "ignore"))])
-    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; choose ignore, delete or dead-letter."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : table.key == null ? table.key_name == null : length(table.key) == 1 || (length(table.key) > 1 && table.key_name != null)])
-    error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => table.key })}; give each at least one field, and a key_name where there are several."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : contains(["avro", "int", "long", "string"], coalesce(table.key_format, "avro")) && (coalesce(table.key_format, "avro") == "avro" || (length(coalesce(table.key, ["deviceId"])) == 1 && table.sort == null))])
-    error_message = "The formats of keys are ${jsonencode({ for name, table in var.tables : name => table.key_format })}; choose avro, or string, int or long for a table with one field in key and no sort, as such a key is one value."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : coalesce(table.tombstone, "ignore") != "delete" || (coalesce(table.mode, "append") == "upsert" && table.order == null && (table.key_format != null || (length(coalesce(table.key, ["deviceId"])) == 1 && table.sort == null)))])
-    error_message = "The tables that delete are ${jsonencode([for name, table in var.tables : name if table.tombstone == "delete"])}; use tombstone delete in mode upsert, without order, since a record without a value has only its key and time, and for several fields in key, or for sort, with key_format."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : coalesce(table.mode, "append") == "upsert" || (table.sort == null && table.order == null)])
-    error_message = "The tables are ${jsonencode({ for name, table in var.tables : name => { mode = table.mode, order = table.order, sort = table.sort } })}; use sort and order in mode upsert only, since in append mode records with equal fields would overwrite each other."
-  }
-  validation {
-    condition     = alltrue([for table in values(var.tables) : table.deleted_when == null ? true : coalesce(table.mode, "append") == "upsert" && length(table.deleted_when.values) > 0 && alltrue([for value in table.deleted_when.values : can(regex("^[^, ]+$", value))]) && can(regex("^[^= ]+$", table.deleted_when.field))])
-    error_message = "The events that delete are ${jsonencode({ for name, table in var.tables : name => table.deleted_when if table.deleted_when != null })}; use deleted_when in mode upsert, with a field without =, and at least one value, none of them with a comma or a space."
-  }
-  validation {
-    condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for schema, table in job.writes : contains(schema == "*" ? ["delete", "ignore"] : ["ignore"], coalesce(try(var.tables[table].tombstone, null), "ignore"))]]))
-    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; a record without a value has no schema, so a Spark job ignores it, or deletes if it writes one table for *: leave tombstone out for the other tables that jobs write."
-  }
-  validation {
-    # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)
-    condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(contains(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes), function.table), true)])
-    error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; the job consume must write the table of consumer, and the job NAME that of consumer-NAME, since its replay retries the dead letters of both: give the function another name."
-  }
-  validation {
-    # Tables are merged by name.
-    condition     = var.tables == null ? true : length(distinct(local.table_names)) == length(local.table_names)
-    error_message = "The plans have the tables ${jsonencode({ for name, tables in local.staged : name => keys(tables) })}, the others are ${join(", ", local.other_tables)}; give each table of a plan a name that nothing else has."
-  }
 }
 
 variable "tags" {

@@ -9,7 +9,7 @@ module "network" {
   cidr              = var.network.cidr
   clients           = local.clients
   existing          = var.network.existing
-  emr_cluster       = length(var.jobs) > 0 && var.spark.cluster != null
+  emr_buckets       = length(var.jobs) > 0 && var.spark.cluster != null
   gateway_endpoints = ["s3"]
   interface_endpoints = concat(
     ["glue"],
@@ -231,4 +231,12 @@ module "alarms" {
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
   }])
   subscribers = var.subscribers
+}
+
+module "quotas" {
+  source = "../modules/quotas"
+
+  check     = var.check_quotas
+  makes_vpc = var.network.existing == null
+  prefix    = var.prefix
 }

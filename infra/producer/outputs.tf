@@ -95,15 +95,9 @@ output "profiles" {
   value       = { for name, settings in local.producer_environments : name => merge(settings, module.status.settings, { AWS_REGION = var.region }) }
 }
 
-# Without what the root needs of them: a VPC of others would be a change of this root.
 output "quotas" {
   description = "The quotas of the account that the plan has read, by name."
-  value       = { for found in data.aws_servicequotas_service_quota.vpcs : "vpcs" => found.value }
-
-  precondition {
-    condition     = alltrue([for found in data.aws_servicequotas_service_quota.vpcs : found.value >= local.vpcs])
-    error_message = "The account's quotas are too small. L-F678F1CE of vpc (VPCs per Region) is ${try(data.aws_servicequotas_service_quota.vpcs[0].value, 0)}, and this root has its own VPC beside the others of the region, ${local.vpcs} together: ask for ${local.vpcs} in Service Quotas, delete a VPC, or set network.existing."
-  }
+  value       = module.quotas.values
 }
 
 output "rejected_events_bucket" {

@@ -11,14 +11,15 @@ variable "account_id" {
 }
 
 variable "check_quotas" {
-  description = "Whether a plan reads the account's quotas in Service Quotas and refuses what they do not allow; false for a deploy role without servicequotas:GetServiceQuota and servicequotas:GetAWSDefaultServiceQuota."
+  description = "Whether a plan reads the account's quotas and refuses what they do not allow; false for a deploy role without rights on Service Quotas."
   type        = bool
   default     = true
 }
 
 variable "clients" {
-  description = "Clients in this VPC by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them), and the topics that it reads and writes by IAM, with its policy from the output clients."
+  description = "The clients in this VPC by name, with the topics that each reads and writes by IAM; the output clients has their policies."
   type = map(object({
+    # An instance to run it on, as infra/modules/client-host takes it, or a security group of its own.
     host = optional(object({
       image_parameter = optional(string)
       instance_type   = optional(string)
@@ -56,17 +57,20 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); enhanced_monitoring PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync; a serverless cluster accepts none of these settings and can only be used inside this account."
+  description = "The MSK cluster; infra/modules/broker-cluster says what each attribute means."
   type = object({
-    type                = optional(string, "provisioned")
-    broker_count        = optional(number)
+    # A serverless one takes no other setting, and can only be used inside this account.
+    type         = optional(string, "provisioned")
+    broker_count = optional(number)
+    # PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync.
     enhanced_monitoring = optional(string)
     instance_type       = optional(string)
     kafka_version       = optional(string)
     max_volume_gib      = optional(number)
     properties          = optional(map(string), {})
-    scrapers            = optional(map(string), {})
-    volume_gib          = optional(number)
+    # By name: security groups in this VPC that may read its Prometheus metrics.
+    scrapers   = optional(map(string), {})
+    volume_gib = optional(number)
   })
   default = {}
 
@@ -77,7 +81,7 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, roles with unusual names, and the registries that it reads besides Glue (registries: docs/operate/registries.md)."
+  description = "The consumers: name, account, topics, consumer group prefix, rotation of the password, roles with unusual names, and registries."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name              = string
@@ -87,6 +91,7 @@ variable "consumers" {
     external_id       = optional(string)
     group_prefix      = optional(string)
     reader_role_names = optional(list(string))
+    # Those besides Glue (docs/operate/registries.md).
     registries = optional(list(object({
       cidr              = optional(string)
       secret_arn        = optional(string)
@@ -94,7 +99,8 @@ variable "consumers" {
       url               = string
     })), [])
     rotation = optional(number, 1)
-    writes   = optional(list(string), [])
+    # Topics, under schemas that exist.
+    writes = optional(list(string), [])
   }))
   default = []
 
@@ -115,10 +121,11 @@ variable "deploy_role_arn" {
 }
 
 variable "exposure" {
-  description = "The exposure of the brokers: kind is privatelink (a load balancer and an endpoint service per broker) or multi_vpc (connections that MSK manages); acceptance_required makes consumers' endpoints wait for acceptance, which infra/consumer does through the hand-over role."
+  description = "The exposure of the brokers, and whether consumers' endpoints wait for acceptance, which infra/consumer does through the hand-over role."
   type = object({
     acceptance_required = optional(bool, true)
-    kind                = optional(string, "privatelink")
+    # privatelink: a load balancer and an endpoint service per broker; multi_vpc: connections that MSK manages.
+    kind = optional(string, "privatelink")
   })
   default = {}
 }
@@ -194,10 +201,11 @@ variable "jobs" {
 }
 
 variable "network" {
-  description = "The VPC's address range and its zones by id (the same place in every account), ranges that it must not overlap, or an existing VPC with the endpoints that it has (infra/modules/network says which): one root per VPC, since private names of one would hide those of another."
+  description = "The VPC's address range and its zones by id, or an existing VPC: one root for each VPC, since private names of one would hide those of another."
   type = object({
     cidr     = optional(string, "10.0.0.0/16")
     zone_ids = list(string)
+    # With the endpoints that it has (infra/modules/network).
     existing = optional(object({
       vpc_id              = string
       interface_endpoints = optional(map(string), {})
@@ -205,6 +213,7 @@ variable "network" {
       route_table_ids     = list(string)
       subnet_ids          = map(string)
     }))
+    # Ranges that its own must not overlap.
     other_cidrs = optional(set(string), [])
   })
 }
@@ -347,13 +356,15 @@ variable "registry" {
 }
 
 variable "retention" {
-  description = "Retention: delete_removed_topics deletes topics that are removed, with their records (otherwise they stay, unmanaged); force_destroy deletes buckets with their objects; days until deleted secrets and keys are gone, days of logs."
+  description = "What is kept: removed topics, objects of deleted buckets, and the days of deleted secrets and keys, and of logs."
   type = object({
+    # Deletes topics that are removed, with their records; else they stay, unmanaged.
     delete_removed_topics = optional(bool, false)
-    force_destroy         = optional(bool, false)
-    key_deletion_days     = optional(number, 30)
-    log_days              = optional(number, 365)
-    secret_recovery_days  = optional(number, 30)
+    # Deletes buckets with their objects.
+    force_destroy        = optional(bool, false)
+    key_deletion_days    = optional(number, 30)
+    log_days             = optional(number, 365)
+    secret_recovery_days = optional(number, 30)
   })
   default = {}
 
@@ -441,8 +452,10 @@ variable "tags" {
 }
 
 variable "test_events" {
-  description = "The shareable test events of each producer function in Lambda's console, by name, each as JSON, none unless given; with events, create_registry is true where the account lacks the registry lambda-testevent-schemas in this region, and false where it has it, since the console makes it with the first event that somebody shares."
+  description = "The shareable test events of each producer function in Lambda's console, by name, each as JSON."
   type = object({
+    # With events: true where the account lacks the registry lambda-testevent-schemas in this region, else false. The
+    # console makes it with the first event that somebody shares.
     create_registry = optional(bool)
     events          = optional(map(string), {})
   })
@@ -455,12 +468,13 @@ variable "test_events" {
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted, and for values that are Avro without a frame the id of the schema version that all of them are written in (unframed); a producer's topic that is missing here is created by its first record, without readers."
+  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted; a producer's topic that is missing here is created by its first record, without readers."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})
     replicas   = optional(number)
-    unframed   = optional(string)
+    # Of values that are Avro without a frame: the id of the schema version that all of them are written in.
+    unframed = optional(string)
   }))
   default = { sensor = {} }
 

@@ -44,6 +44,7 @@ OPERATOR = f"arn:aws:iam::{CONSUMER}:role/operator"
 WRITER = f"arn:aws:iam::{PRODUCER}:role/writer"
 _CLIENT = Path(__file__).with_name("plain_client.py")
 _ZONES = ["euc1-az1", "euc1-az2"]
+NETWORK = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}  # of a consumer
 _NO_CHANGES, _CHANGES = 0, 2
 
 
@@ -136,8 +137,7 @@ class Accounts:
     def add_consumer(self, name: str, account: str, **settings: Any) -> Root:
         """Prepare a consumer's root, with its contract."""
         root = self.consumers[name] = self._root("consumer", account, name)
-        network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
-        given = {"deploy_role_arn": DEPLOYERS[name], "jobs": make_jobs(), "network": network}
+        given = {"deploy_role_arn": DEPLOYERS[name], "jobs": make_jobs(), "network": NETWORK}
         root.prepare(self.packages, **given | {"spark": None} | settings)
         self.hand_over(name)
         return root

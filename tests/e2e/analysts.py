@@ -22,9 +22,10 @@ _OF_THE_STRANGER = (
 )
 _EXTENSION = """
 module "lake_formation" {{
-  source   = "../extensions/lake_formation"
-  platform = local.platform
-  analysts = {analysts}
+  source     = "../extensions/lake_formation"
+  platform   = local.platform
+  principals = merge(module.emr_cluster.lake_principals, module.sales.lake_principals)
+  analysts   = {analysts}
 }}
 
 output "analysts" {{

@@ -12,15 +12,15 @@ import pytest
 from demo.accounts import SPARK
 from demo.screen import Steps
 from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
-from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
+from tests.e2e.accounts import CONSUMER, NETWORK, PRODUCER, Accounts
 from tests.e2e.analysts import GRANTS, create_people, govern_catalog
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
-from tests.e2e.exercise import CLUSTER, disturb, exercise, list_jobs
+from tests.e2e.exercise import disturb, exercise, list_jobs
 from tests.e2e.leftovers import list_everything
 from tests.e2e.payments import FUNCTIONS, REGISTRIES, TABLES, TOPIC
 from tests.e2e.registry import Registry
-from tests.e2e.sales import OF_THE_PRODUCER, SHOP_TOTALS
+from tests.e2e.sales import OF_THE_PRODUCER, SALES, SHOP_TOTALS
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
@@ -91,11 +91,12 @@ def accounts(cloud, client, prepared, before, set_password):
     spark = {
         "consumer_functions": FUNCTIONS,
         "jobs": list_jobs(),
-        "spark": SPARK | {"application": application, "cluster": CLUSTER},
+        "network": NETWORK | {"emr_buckets": True, "interface_endpoints": ["ssm"]},
+        "spark": SPARK | {"application": application},
         "tables": TABLES,
     }
     analytics = made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark)
-    analytics.extend(GRANTS)
+    analytics.extend(SALES + GRANTS)
     analytics.apply()
     return made
 

@@ -29,7 +29,7 @@ from tests.e2e.payments import (
     send_payments,
 )
 from tests.e2e.registry import Registry
-from tests.e2e.sales import SALE, SALES_JOBS, SHOP_RUNS, STEP, SUMMARY_RUN, TOTALS_RUN
+from tests.e2e.sales import SALE, SALES, SHOP_RUNS, SUMMARY_RUN, TOTALS_RUN
 from tests.e2e.staging import JOB, Review, make_staging_job
 from tests.fixtures.functions import invoke, wait_until
 
@@ -62,15 +62,11 @@ class Exercised:
     said: dict[str, str]
 
 
-# The cluster runs a job of sales and one that writes tables.
-CLUSTER: dict[str, Any] = {"concurrent_steps": 2, "jobs": [STEP, TOPIC]}
-
-
 def list_jobs(**writes: str) -> dict[str, Any]:
     """Return the input `jobs`: the demo's job reads one of the topics, with these routes."""
     jobs = make_jobs(**writes)
     jobs["consume"]["reads"] = ["sensor"]
-    return jobs | PAYMENT_JOBS | SALES_JOBS
+    return jobs | PAYMENT_JOBS
 
 
 @contextmanager
@@ -112,7 +108,7 @@ def exercise(accounts: Accounts, registry: Registry) -> Exercised:
         Submitted(accounts.producer.folder, accounts.producer.environ, SHOP_RUNS),
     )
     said = {run: told for each in submitted for run, told in each.wait().items()}
-    analytics.extend(GRANTS_IN_PART)
+    analytics.extend(SALES + GRANTS_IN_PART)
     analytics.apply(
         jobs=list_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
         tables=TABLES | {"orders": {"key": ["orderId"]}},

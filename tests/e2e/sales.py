@@ -5,23 +5,52 @@ Their settings are SSM parameters. The topic has events of sensors, and one sale
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
 from demo.accounts import SPARK
 from tests.e2e.accounts import Root
+from tests.e2e.payments import TOPIC
 
 SALE = {"payment_id": 1, "customer_id": 2, "amount": 4.99, "country": "Peru"}
 SERVERLESS, STEP = "sales", "figures"
 TOTALS = "totals"
-SALES_JOBS: dict[str, Any] = {
-    SERVERLESS: {"reads": ["sensor"], "sales": {"commands": ["summarize"]}},
+# The cluster runs a job of sales and one that writes tables.
+_CLUSTER_JOBS = [STEP, TOPIC]
+_JOBS: dict[str, Any] = {
+    SERVERLESS: {"commands": ["summarize"], "reads": ["sensor"]},
     STEP: {
+        "commands": ["totals"],
+        "output_table": TOTALS,
         "reads": ["sensor"],
-        "sales": {"commands": ["totals"], "output_table": TOTALS},
         "trigger": "available-now",
     },
 }
+# The calls of both extensions, whose objects are JSON.
+SALES = f"""
+module "sales" {{
+  source   = "../extensions/sales"
+  platform = local.platform
+  jobs     = {json.dumps(_JOBS)}
+}}
+
+output "sales" {{
+  value = module.sales
+}}
+
+module "emr_cluster" {{
+  source         = "../extensions/emr_cluster"
+  platform       = local.platform
+  cluster        = {{ concurrent_steps = 2 }}
+  jobs           = {json.dumps(_CLUSTER_JOBS)}
+  jobs_of_others = module.sales.jobs
+}}
+
+output "emr_cluster" {{
+  value = module.emr_cluster
+}}
+"""
 SUMMARY_RUN, TOTALS_RUN = f"{SERVERLESS}-summarize", f"{STEP}-totals"
 SHOP, SHOP_TOTALS = "shop", "shop-totals"
 SHOP_RUNS = (f"{SHOP}-summarize", f"{SHOP}-totals")

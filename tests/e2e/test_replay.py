@@ -9,7 +9,6 @@ import pytest
 
 from demo.lake import read_lake, source_of
 from demo.rows import read_rows
-from tests.e2e.sales import SUMMARY_RUN
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -25,7 +24,7 @@ def consumer(exercised):
 
 @pytest.fixture
 def words(consumer):
-    """By run of EMR Serverless, what the job is told, by flag; jobs of sales have commands."""
+    """By run that is no step of the cluster, what the job is told, by flag."""
 
     def read(command):
         given = shlex.split(command)
@@ -33,10 +32,9 @@ def words(consumer):
         job, told = driver["entryPoint"].rpartition("/")[2], driver["entryPointArguments"]
         return job, dict(zip(told[::2], told[1::2], strict=True))
 
-    commands = consumer.outputs()["submit_commands"]
-    return {
-        run: read(it) for run, it in commands.items() if "--job-driver" in it and run != SUMMARY_RUN
-    }
+    outputs = consumer.outputs()
+    commands, steps = outputs["submit_commands"], outputs["emr_cluster"]["submit_commands"]
+    return {run: read(command) for run, command in commands.items() if run not in steps}
 
 
 def test_a_record_comes_into_the_tables_of_its_route(exercised, consumer):

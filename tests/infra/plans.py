@@ -39,6 +39,8 @@ _PLATFORM = (_CASES / "platform.hcl").read_text()
 _BY_IAM = "invalid-by-iam"
 _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
+_EXTENDING = ROOT / "docs/extending.md"
+_FILE = re.compile(r"# (infra/extensions/\S+)\n")
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER, _CONSUMER = "111111111111", "222222222222"
 _BUILT = (
@@ -69,7 +71,8 @@ module "{name}" {{
 }}
 
 output "{name}" {{
-  value = module.{name}
+  value     = module.{name}
+  sensitive = true
 }}
 """
 _SHARED = """
@@ -114,7 +117,8 @@ class Case:
             "}",
         ]
         for output in (one.name for one in blocks if one.kind == "output"):
-            lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
+            value = f"  value = module.this.{output}"
+            lines += [f'output "{output}" {{', value, "  sensitive = true", "}"]
         return "\n".join([*lines, _PLATFORM if self.takes_platform else ""])
 
     @property
@@ -181,6 +185,9 @@ class Planner:
         self._plans: dict[str, Future[dict[str, Plan]]] = {}
         self._numbers = itertools.count()
         copy_infra(ROOT / "infra", folder / "infra")
+        for path, text in _read_worked_extension().items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
         shutil.copytree(ROOT / "tests/data", folder / "tests/data")
         (folder / "build").mkdir()  # where the roots look for what `make build` makes
         for name in _BUILT:
@@ -260,13 +267,20 @@ def find_cases() -> list[Case]:
 
 
 def find_examples() -> list[Example]:
-    """List the blocks of HCL in the READMEs of the clone and of its modules."""
-    readmes = [ROOT / "README.md", *sorted(ROOT.glob("infra/*/*/README.md"))]
+    """List the blocks of HCL in the READMEs of the clone and of its modules, and a worked call."""
+    readmes = [ROOT / "README.md", _EXTENDING, *sorted(ROOT.glob("infra/*/*/README.md"))]
     return [
         _read_example(readme, number, block)
         for readme in readmes
         for number, block in enumerate(_HCL.findall(readme.read_text()))
+        if not _FILE.match(block)
     ]
+
+
+def _read_worked_extension() -> dict[str, str]:
+    """Read the files of the extension that a page works out, by path."""
+    blocks = _HCL.findall(_EXTENDING.read_text())
+    return {found[1]: block for block in blocks if (found := _FILE.match(block))}
 
 
 def module_folder(name: str) -> Path:

@@ -9,7 +9,12 @@ locals {
     region               = "eu-central-1"
 
     alarms  = { topic_arn = "arn:aws:sns:eu-central-1:222222222222:penstock-analytics-alarms" }
-    brokers = { bootstrap_servers = "b-1.example.com:9096", secret_arn = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:login-AbCdEf" }
+    brokers = {
+      bootstrap_servers = "b-1.example.com:9096"
+      group_prefix      = "analytics-"
+      secret_arn        = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:login-AbCdEf"
+      topics            = ["meter", "sensor"]
+    }
     functions = {
       architecture         = "arm64"
       names                = ["consumer"]
@@ -17,7 +22,39 @@ locals {
       python_version       = "3.13"
       reserved_concurrency = 1
     }
-    jobs = { artifacts_bucket = { arn = "arn:aws:s3:::artifacts", name = "artifacts" } }
+    jobs = {
+      application = {
+        arn           = terraform_data.later.output
+        bucket        = { arn = "arn:aws:s3:::artifacts", name = "artifacts" }
+        configuration = { "spark.executorEnv.PYTHONPATH" = "./packages" }
+        files         = { "contract.json" = "s3://artifacts/files/contract.json" }
+        id            = terraform_data.later.output
+        log_group     = "/aws/emr-serverless/penstock-analytics-spark"
+        maximum       = { cpu = "32 vCPU", memory = "128 GB" }
+        name          = "penstock-analytics-spark"
+        submission    = "--py-files s3://artifacts/pyfiles/penstock.zip"
+      }
+      artifacts = {
+        archives      = { packages = "s3://artifacts/archives/packages.zip" }
+        configuration = { "spark.sql.session.timeZone" = "UTC" }
+        files         = { "contract.json" = "s3://artifacts/files/contract.json" }
+        jars          = ["s3://artifacts/jars/iceberg.jar"]
+        programs      = { consume = "s3://artifacts/jobs/consume.py" }
+        pyfiles       = "s3://artifacts/pyfiles/penstock.zip"
+      }
+      artifacts_bucket = { arn = "arn:aws:s3:::artifacts", name = "artifacts" }
+      named = {
+        consume = {
+          lake     = { database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE", "INSERT", "SELECT"] }
+          policies = { for role in ["consume", "consume-maintain"] : role => jsonencode({ Version = "2012-10-17", Statement = local.statements.use_lake_key }) }
+          runs = {
+            consume         = { arguments = ["--contract", "s3://artifacts/files/contract.json"], program = "s3://artifacts/jobs/consume.py", role = "consume", schedule = null, streaming = true, workers = null }
+            consume-maintain = { arguments = [], program = "s3://artifacts/jobs/maintain_lake.py", role = "consume-maintain", schedule = "rate(1 day)", streaming = false, workers = null }
+          }
+        }
+      }
+      programs = "../../jobs"
+    }
     lake = {
       bucket         = { arn = "arn:aws:s3:::penstock-analytics-lake", name = "penstock-analytics-lake" }
       database       = { arn = "arn:aws:glue:eu-central-1:222222222222:database/penstock_analytics_lake", name = "penstock_analytics_lake" }
@@ -45,15 +82,20 @@ locals {
         endpoints = { port = 443, security_group_id = "sg-0123456789abcdef2" }
         s3        = { port = 443, prefix_list_id = "pl-0123456789abcdef2" }
       }
+      emr_buckets         = true
       endpoint_policy     = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = "*", Action = "*", Resource = "*" }] })
-      interface_endpoints = ["glue", "sts"]
+      interface_endpoints = ["glue", "ssm", "sts"]
       subnet_ids          = ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"]
       vpc_id              = "vpc-0123456789abcdef0"
     }
     registry  = { backups = "s3://backups/events.jsonl", has_others = true, urls = "glue://penstock?region=eu-central-1" }
     retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0, settled_days = 30 }
     statements = { for name, statements in local.statements : name => jsonencode(statements) }
-    store = { leases = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-function_leases", name = "penstock-analytics-function_leases" } }
+    store = {
+      errors   = { errors = local.errors["consume"], shop-errors = local.errors["shop"] }
+      readings = { for table in ["approvals", "customers", "readings", "shop_waiting"] : table => { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-${table}", name = "penstock-analytics-${table}" } }
+      leases   = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-function_leases", name = "penstock-analytics-function_leases" }
+    }
   }
   statements = {
     hold_lease = [
@@ -71,6 +113,9 @@ locals {
     read_schemas = [
       { Sid = "ReadSchemasOfTheProducer", Effect = "Allow", Action = ["sts:AssumeRole"], Resource = ["arn:aws:iam::111111111111:role/penstock-analytics-reader"] },
     ]
+    see_lake = [
+      { Sid = "SeeTheLakesObjects", Effect = "Allow", Action = ["s3:ListBucket"], Resource = ["arn:aws:s3:::penstock-analytics-lake"] },
+    ]
     use_lake_key = [
       { Sid = "UseTheKeyOfTheLake", Effect = "Allow", Action = ["kms:Decrypt", "kms:GenerateDataKey"], Resource = ["arn:aws:kms:eu-central-1:222222222222:key/*"] },
     ]
@@ -83,5 +128,6 @@ locals {
 }
 
 output "platform" {
-  value = local.platform
+  value     = local.platform
+  sensitive = true
 }

@@ -20,7 +20,7 @@ from tools.hcl import read_file
 
 pytestmark = pytest.mark.terraform
 
-_TEMPLATE = ROOT / "infra/modules/spark-application/submit.tftpl"
+_TEMPLATE = ROOT / "infra/modules/spark-jobs/submit.tftpl"
 _ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-job-consume"
 _ARGUMENTS = ["--say", 'it\'s <"fine"> & $HOME `id` \\ ${x}', "%{if}", "", "ü\n"]
 _VALUES = {
@@ -97,11 +97,12 @@ def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
     ],
 )
 def test_a_flag_that_is_free_is_one_of_its_job_that_nothing_else_says(job, settings):
-    spark = ROOT / "infra/consumer/spark.tf"
+    spark = ROOT / "infra/modules/job/main.tf"
     (text,) = (one.arguments["free_flags"] for one in read_file(spark) if one.kind == "locals")
     free = json.loads(re.search(rf"{job} += (\[.*\])", text)[1])
     known = {row.flag for row in describe_settings(settings)}
-    said = set(re.findall(r'"(--[a-z-]+)"', spark.read_text()))
+    words = "".join(path.read_text() for path in spark.parent.glob("*.tf"))
+    said = set(re.findall(r'"(--[a-z-]+)"', words))
     assert {f"--{flag}" for flag in free} <= known - said
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from demo.accounts import make_jobs
 from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
-from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER_DEPLOYER, Accounts
+from tests.e2e.accounts import CONSUMER, DEPLOYERS, NETWORK, PRODUCER_DEPLOYER, Accounts
 from tests.policy_documents import allow, document, trust
 from tools.build_zip import build
 from tools.lambda_packages import Target
 from tools.local_root import EXTENSIONS_FILE, renew_infra
+from tools.moved_sales import make_blocks
 from tools.terraform import VERSION, init_words
 
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
@@ -30,6 +33,10 @@ _OLD_LAKE = {
     "quality": {"tables": {"readings": {"late-share": "0.05"}}},
     "sync": {"tables": {"readings": ["sensor"]}},
 }
+_PLAN = str(_ROOT / "tests/data/staging/plan.json")
+_JOBS = make_jobs() | {"shop": {"staging": {"plan": _PLAN}, "trigger": "available-now"}}
+_FIGURES = {"commands": ["summarize"]}
+_OLD_JOBS = _JOBS | {"figures": {"sales": _FIGURES}}
 _EXTENSIONS = f"""
 module "quality" {{
   source         = "../extensions/quality"
@@ -54,11 +61,50 @@ module "lake_formation" {{
   source     = "../extensions/lake_formation"
   platform   = local.platform
   principals = merge([
-    for extension in [module.plain_parquet, module.quality, module.sync] : extension.lake_principals
+    for extension in [
+      module.plain_parquet, module.quality, module.sales, module.sync
+    ] : extension.lake_principals
   ]...)
   readers    = ["{_READER}"]
 }}
+
+module "sales" {{
+  source   = "../extensions/sales"
+  platform = local.platform
+  jobs     = {json.dumps({"figures": _FIGURES})}
+}}
 """
+_CLUSTER = """
+module "emr_cluster" {
+  source   = "../extensions/emr_cluster"
+  platform = local.platform
+  jobs     = ["consume"]
+}
+"""
+# By new address: the old one, and what is alike.
+_OF_A_CLUSTER = {
+    "module.emr_cluster.module.cluster.aws_iam_role.instance": (
+        'module.emr["emr"].aws_iam_role.instance',
+        'module.spark["spark"].module.jobs.aws_iam_role.job["consume"]',
+    ),
+    'module.emr_cluster.aws_vpc_security_group_ingress_rule.this["brokers"]': (
+        'module.broker_access.aws_vpc_security_group_ingress_rule.client["emr_cluster"]',
+        'module.broker_access.aws_vpc_security_group_ingress_rule.client["consumer"]',
+    ),
+    'module.emr_cluster.aws_vpc_security_group_ingress_rule.this["endpoints"]': (
+        'module.network.aws_vpc_security_group_ingress_rule.endpoints["emr_cluster"]',
+        'module.network.aws_vpc_security_group_ingress_rule.endpoints["consumer"]',
+    ),
+    "module.emr_cluster.aws_cloudwatch_event_rule.this": (
+        'module.alarms.aws_cloudwatch_event_rule.ended["step-ended"]',
+        'module.alarms.aws_cloudwatch_event_rule.ended["job-ended"]',
+    ),
+    "module.emr_cluster.aws_cloudwatch_event_target.this": (
+        'module.alarms.aws_cloudwatch_event_target.ended["step-ended"]',
+        'module.alarms.aws_cloudwatch_event_target.ended["job-ended"]',
+    ),
+}
+_ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
 # A lease of functions with its way out, settings on S3, and a limit of retries with an alarm.
 _NEW = {
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
@@ -68,7 +114,7 @@ _NEW = {
     "s3_object.settings[0]",
     'vpc_security_group_egress_rule.this["dynamodb"]',
 }
-_CALLS = ("quality", "sync", "plain_parquet", "lake_formation")
+_CALLS = ("lake_formation", "plain_parquet", "quality", "sales", "sync")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +136,8 @@ def accounts(cloud, client, tmp_path_factory):
     topic = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
     made.producer.apply(consumers=[topic])
     spark = {"jars": str(packages / "jars"), "jobs": str(_ROOT / "jobs")}
-    consumer = made.add_consumer("analytics", CONSUMER, lake=_OLD_LAKE, spark=spark)
+    old = {"jobs": _OLD_JOBS, "lake": _OLD_LAKE, "spark": spark}
+    consumer = made.add_consumer("analytics", CONSUMER, **old)
     _return_to_the_old_form(consumer)
     consumer.apply()
     return made
@@ -101,9 +148,12 @@ def upgraded(accounts):
     """What the first plan of the new form changes, by address, before it is applied."""
     consumer = accounts.consumers["analytics"]
     renew_infra(_ROOT / "infra", consumer.infra)
-    consumer.extend(_EXTENSIONS)
-    changes = _plan(consumer, lake={})
-    consumer.apply(lake={})
+    moved = make_blocks(consumer.run("state", "list").stdout.splitlines(), ["figures"])
+    consumer.extend("\n".join([_EXTENSIONS, *moved]))
+    network = NETWORK | {"interface_endpoints": ["ssm"]}
+    new = {"jobs": _JOBS, "lake": {}, "network": network}
+    changes = _plan(consumer, **new)
+    consumer.apply(**new)
     return changes
 
 
@@ -127,6 +177,25 @@ def test_there_is_nothing_left_to_do(accounts, upgraded):
     assert not accounts.consumers["analytics"].has_changes()
 
 
+def test_a_cluster_of_the_root_is_that_of_the_extension(accounts, upgraded):
+    """No cluster of the old form comes up here; what one had is added to a copy of the state."""
+    consumer = accounts.consumers["analytics"]
+    state = json.loads((consumer.folder / "terraform.tfstate").read_text())
+    for old, like in _OF_A_CLUSTER.values():
+        _add_like(state, old, like)
+    (consumer.folder / "cluster.tfstate").write_text(json.dumps(state))
+    consumer.extend((consumer.folder / EXTENSIONS_FILE).read_text() + _CLUSTER)
+    network = f"-var=network={json.dumps(NETWORK | {'emr_buckets': True})}"
+    words = ("-input=false", "-refresh=false", "-state=cluster.tfstate", "-out=plan")
+    consumer.run("plan", *words, network, "-var=check_quotas=false")
+    shown = json.loads(consumer.run("show", "-json", "plan").stdout)
+
+    moved = {one["address"]: one.get("previous_address") for one in shown["resource_changes"]}
+    assert {new: moved[new] for new in _OF_A_CLUSTER} == {
+        new: old for new, (old, _) in _OF_A_CLUSTER.items()
+    }
+
+
 def test_an_extension_that_is_taken_out_is_destroyed_alone(accounts, upgraded):
     consumer = accounts.consumers["analytics"]
     (consumer.folder / EXTENSIONS_FILE).unlink()
@@ -147,6 +216,28 @@ def _plan(consumer, **changes):
         for one in shown["resource_changes"]
         if one["mode"] == "managed"
     }
+
+
+def _add_like(state, address, like):
+    """Add a resource to a state, with the attributes of another one."""
+    *_, like_key = found = _ADDRESS.fullmatch(like).groups()
+    (instance,) = (
+        one
+        for resource in state["resources"]
+        if (resource.get("module"), resource["type"], resource["name"]) == found[:3]
+        for one in resource["instances"]
+        if one.get("index_key") == like_key
+    )
+    module, kind, name, key = _ADDRESS.fullmatch(address).groups()
+    made = {word: value for word, value in instance.items() if word != "index_key"}
+    place = {"module": module, "mode": "managed", "type": kind, "name": name}
+    provider = {"provider": 'provider["registry.terraform.io/hashicorp/aws"]'}
+    more = {"index_key": key} if key else {}
+    known = next((one for one in state["resources"] if place.items() <= one.items()), None)
+    if known:
+        known["instances"].append(made | more)
+    else:
+        state["resources"].append(place | provider | {"instances": [made | more]})
 
 
 def _return_to_the_old_form(consumer):

@@ -1,6 +1,5 @@
 # Each alarm: what to do, and where it differs from the defaults of infra/modules/metric-alarms.
 locals {
-  joins      = try(var.spark.joins, {})
   broker_ids = toset([for id in range(1, coalesce(try(var.cluster.broker_count, null), 0) + 1) : tostring(id)])
 
   _broker_disk = {
@@ -92,39 +91,6 @@ locals {
     }
   ]...)
 
-  _jobs = merge([
-    for name in try(var.spark.jobs, []) : {
-      "${name}-behind" = {
-        description = "More than ${var.lag_records} records of a partition wait for the Spark job ${name}; give it more executors (max_executors), or look for batches that fail in its log."
-        namespace   = "Penstock", metric = "RecordsBehind", statistic = "Maximum"
-        dimensions  = { service = name }
-        threshold   = var.lag_records, periods = 3
-      }
-      "${name}-lost" = {
-        description = "Kafka deleted records before the Spark job ${name} read them; its log names the offsets. Keep topics for longer, or give the job more executors."
-        namespace   = "Penstock", metric = "LostRecords"
-        dimensions  = { service = name }
-      }
-    }
-  ]...)
-
-  # What waits is a number of rows, and what was parked is a count.
-  _joins = merge([
-    for name, joins in local.joins : {
-      "${name}-waiting" = {
-        description = "More than ${joins.waiting_records} rows of the drivers of ${name} have waited for a dependency for an hour; see with `penstock errors list` which ones (waitingFor), and whether the topics of those tables still get records."
-        namespace   = "Penstock", metric = "RecordsWaiting", statistic = "Minimum"
-        dimensions  = { service = name }
-        threshold   = joins.waiting_records, minutes = 60
-      }
-      "${name}-joins-parked" = {
-        description = "Rows of the drivers of ${name} were parked since a dependency was still missing at the last attempt; ask Athena for parked_records which one, and send the driver's record again once it is there."
-        namespace   = "Penstock", metric = "RecordsParked"
-        dimensions  = { service = name }
-      }
-    }
-  ]...)
-
   _tables = {
     for name in var.tables : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
       description = "DynamoDB throttles writes to ${name}, so its writers wait and fall behind; see its key for a hot partition, and the account's limits of tables on demand."
@@ -143,8 +109,7 @@ locals {
     local._dead_letters,
     local._producers,
     local._consumers,
-    local._jobs,
-    local._joins,
+    try(var.spark.alarms, {}),
     local._tables,
   )
 }

@@ -12,7 +12,7 @@ module "metrics" {
   prefix    = var.prefix
   alarms    = local.alarms
   functions = var.functions
-  schedules = setunion(values(local.joins)[*].schedule, try(var.spark.schedules, []))
+  schedules = try(var.spark.schedules, [])
   topic_arn = module.topic.arn
 }
 

@@ -100,16 +100,22 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application and the clusters whose failed runs and steps are published, and the jobs that are watched; null for none."
+  description = "The EMR Serverless application and the clusters whose failed runs and steps are published, the alarms of jobs, and the schedules of runs; null for none."
   type = object({
+    # Of jobs, as infra/modules/job puts them out.
+    alarms = optional(map(object({
+      description = string
+      dimensions  = map(string)
+      metric      = string
+      minutes     = optional(number)
+      namespace   = string
+      periods     = optional(number)
+      statistic   = optional(string)
+      threshold   = optional(number)
+    })), {})
     application_id = string
     # By name: ids of clusters of EMR.
-    clusters = optional(map(string), {})
-    # The streaming jobs whose metrics are watched.
-    jobs = optional(set(string), [])
-    # By job: the schedule of its retries, and the rows that may wait for a dependency for an hour.
-    joins = optional(map(object({ schedule = string, waiting_records = number })), {})
-    # Other schedules.
+    clusters  = optional(map(string), {})
     schedules = optional(set(string), [])
   })
   default = null

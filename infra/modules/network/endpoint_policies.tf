@@ -114,7 +114,7 @@ locals {
           Action    = ["s3:Abort*", "s3:Create*", "s3:Get*", "s3:List*", "s3:Put*"]
           Resource  = ["arn:${local._partition}:s3:::prod.${var.region}.appinfo.src/*"]
         },
-      ] : statement if var.emr_cluster],
+      ] : statement if var.emr_buckets],
     )
   }
   endpoint_policies = {

@@ -29,7 +29,7 @@ variable "clients" {
   default     = {}
 }
 
-variable "emr_cluster" {
+variable "emr_buckets" {
   description = "Whether a cluster of EMR on EC2 runs here, which uses buckets of EMR through the endpoint for S3: with packages, with logs and for the Spark UI."
   type        = bool
   default     = false

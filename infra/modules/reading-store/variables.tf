@@ -50,7 +50,6 @@ variable "tables" {
     range_key     = optional(string)
     ttl_attribute = optional(string)
   }))
-  default = { readings = { hash_key = "deviceId", range_key = "readingId" } }
 
   validation {
     condition     = alltrue([for table in keys(var.tables) : can(regex("^[a-z0-9_]+$", table)) && table != "errors"])

@@ -20,31 +20,35 @@ locals {
     "--jars"     = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
     "--py-files" = ["${local._start}${local._pyfiles_key}"]
   }
-  # A driver can read S3 wherever it runs; the place of `--files` differs.
-  _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
+  _submission = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
 
+  # A driver can read S3 wherever it runs; the place of `--files` differs.
   urls = {
     archives = { for name, key in local._archive_keys : name => "${local._start}${key}" }
+    files    = { for name, key in local.file_keys : name => "${local._start}${key}" }
     jars     = [for key in values(local._jar_keys) : "${local._start}${key}"]
     programs = { for name, key in local._program_keys : name => "${local._start}${key}" }
     pyfiles  = "${local._start}${local._pyfiles_key}"
   }
 
-  _requests = {
-    for name, run in var.runs : name => {
-      application_id = aws_emrserverless_application.this.id
-      arguments      = [for word in run.arguments : lookup(local._places, word, word)]
-      configuration  = merge(var.artifacts.configuration, local._worker_settings[name])
-      entry_point    = "${local._start}${local._program_keys[run.program]}"
-      log_group      = local.log_group
-      mode           = run.streaming ? "STREAMING" : "BATCH"
-      name           = name
-      parameters     = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
-      region         = var.region
-      role_arn       = local.role_arns[run.role]
-    }
+  # Spark unpacks each archive below the folder in which a worker starts.
+  _python_path = join(":", [for name in keys(var.artifacts.archives) : "./${name}"])
+  _configuration = merge(var.artifacts.configuration, local._python_path == "" ? {} : {
+    "spark.emr-serverless.driverEnv.PYTHONPATH" = local._python_path
+    "spark.executorEnv.PYTHONPATH"              = local._python_path
+  })
+
+  application = {
+    arn           = aws_emrserverless_application.this.arn
+    bucket        = { arn = module.bucket.arn, name = local.bucket_name }
+    configuration = local._configuration
+    files         = local.urls.files
+    id            = aws_emrserverless_application.this.id
+    log_group     = local.log_group
+    maximum       = var.application.maximum
+    name          = local.application_name
+    submission    = local._submission
   }
-  submit_commands = { for name, request in local._requests : name => templatefile("${path.module}/submit.tftpl", request) }
 }
 
 module "bucket" {
@@ -98,7 +102,7 @@ module "key" {
     LetItsLogBeEncrypted = {
       service    = "logs.${var.region}.amazonaws.com"
       actions    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
-      conditions = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
+      conditions = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = "arn:${local.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}" } }
     }
   }
 }

@@ -16,6 +16,25 @@ locals {
 
 data "aws_partition" "this" {}
 
+# Its jobs; extensions add jobs of their own.
+module "jobs" {
+  source = "../spark-jobs"
+
+  account_id  = var.account_id
+  application = local.application
+  parameters  = var.parameters
+  partition   = local.partition
+  prefix      = var.prefix
+  region      = var.region
+  roles       = var.roles
+  runs        = { for name, run in var.runs : name => merge(run, { program = local.urls.programs[run.program] }) }
+
+  permissions_boundary = var.permissions_boundary
+
+  # A schedule with a rate starts a run as soon as it is there.
+  depends_on = [aws_cloudwatch_log_group.this, aws_s3_object.file, aws_s3_object.upload, aws_vpc_security_group_egress_rule.this]
+}
+
 resource "aws_emrserverless_application" "this" {
   name          = local.application_name
   architecture  = upper(var.application.architecture)
@@ -58,13 +77,6 @@ resource "aws_emrserverless_application" "this" {
     security_group_ids = [aws_security_group.this.id]
     subnet_ids         = var.network.subnet_ids
   }
-
-  lifecycle {
-    precondition {
-      condition     = local.needed.cpu <= local.maximum.cpu && local.needed.memory <= local.maximum.memory
-      error_message = "The streaming runs, those of schedules and the largest other run need ${local.needed.cpu} vCPU and ${local.needed.memory} GB together, and the application's maximum is ${var.application.maximum.cpu} and ${var.application.maximum.memory}; lower max_executors of a run, or raise the maximum, and the account's quota (16 vCPU) with it."
-    }
-  }
 }
 
 # Created here with encryption and retention: a log group that a job's logging creates has neither.
@@ -101,4 +113,30 @@ resource "aws_vpc_security_group_egress_rule" "this" {
   referenced_security_group_id = each.value.security_group_id
 
   tags = { Name = "${local.application_name}-${each.key}" }
+}
+
+# Until 0.1, the jobs stood in this module.
+moved {
+  from = aws_iam_role.job
+  to   = module.jobs.aws_iam_role.job
+}
+moved {
+  from = aws_iam_role_policy.runtime
+  to   = module.jobs.aws_iam_role_policy.runtime
+}
+moved {
+  from = aws_iam_role_policy.work
+  to   = module.jobs.aws_iam_role_policy.work
+}
+moved {
+  from = aws_ssm_parameter.this
+  to   = module.jobs.aws_ssm_parameter.this
+}
+moved {
+  from = module.long_policy
+  to   = module.jobs.module.long_policy
+}
+moved {
+  from = module.schedule
+  to   = module.jobs.module.schedule
 }

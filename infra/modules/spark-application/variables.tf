@@ -4,10 +4,11 @@ variable "account_id" {
 }
 
 variable "application" {
-  description = "The application: its release, its processors, the most that all its workers may have together, workers that wait for jobs (by Driver and Executor; none unless given), and the minutes without a job after which it stops."
+  description = "The application: its release and processors, the most that its workers may have together, workers that wait for jobs, and the minutes without a job after which it stops."
   type = object({
     architecture = optional(string, "ARM64")
     idle_minutes = optional(number, 15)
+    # By Driver and Executor.
     initial = optional(map(object({
       workers = number
       cpu     = optional(string, "2 vCPU")
@@ -47,7 +48,7 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "The artifacts of the jobs by name (the package's zip, programs, jars, and archives of Python packages by path, jars of EMR's image by path there, other files by content), and the Spark settings of all runs."
+  description = "The artifacts of the jobs by name, and the Spark settings of all runs: archives, jars, programs and the package's zip by path, jars of EMR's image by path there, other files by content."
   type = object({
     archives      = optional(map(string), {})
     configuration = optional(map(string), {})
@@ -105,14 +106,9 @@ variable "network" {
 }
 
 variable "parameters" {
-  description = "Parameters by execution role and name, which are written to Parameter Store as /PREFIX/ROLE/NAME and which the role may read; no secrets."
+  description = "Parameters by execution role and name, as infra/modules/spark-jobs takes them."
   type        = map(map(string))
   default     = {}
-
-  validation {
-    condition     = length(setsubtract(keys(var.parameters), keys(var.roles))) == 0
-    error_message = "There are parameters for ${join(", ", keys(var.parameters))}; name roles, which are ${join(", ", keys(var.roles))}."
-  }
 }
 
 variable "permissions_boundary" {
@@ -142,60 +138,30 @@ variable "retention" {
 }
 
 variable "roles" {
-  description = "The execution roles by name, each with its IAM policy besides reading artifacts and writing logs."
+  description = "The execution roles by name, each with its IAM policy, as infra/modules/spark-jobs takes them."
   type        = map(string)
   default     = {}
-
-  validation {
-    condition     = alltrue([for policy in values(var.roles) : can(jsondecode(policy).Statement)])
-    error_message = "A policy of the roles ${join(", ", keys(var.roles))} is no policy; give for each a JSON document with a Statement."
-  }
-  validation {
-    condition     = alltrue([for name in keys(var.roles) : can(regex("^[a-z][a-z0-9-]{0,34}$", name))])
-    error_message = "The roles are ${join(", ", keys(var.roles))}; use up to 35 small letters, digits and dashes for each, a letter first."
-  }
 }
 
 variable "runs" {
-  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, whether it runs until cancelled, and its workers: vCPU and Spark's memory of driver and executors (EMR adds a tenth), executors at the start and at most; the times at which a schedule starts it (as in infra/modules/schedule), null for none."
+  description = "The runs by name, as infra/modules/spark-jobs takes them, each with the name of its program."
   type = map(object({
-    arguments = optional(list(string), [])
+    arguments = optional(list(string))
     program   = string
     role      = string
     schedule  = optional(string)
-    streaming = optional(bool, false)
+    streaming = optional(bool)
     workers = optional(object({
-      driver            = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
-      executor          = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
-      initial_executors = optional(number, 1)
-      max_executors     = optional(number, 4)
-    }), {})
+      driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      initial_executors = optional(number)
+      max_executors     = optional(number)
+    }))
   }))
   default = {}
 
   validation {
     condition     = length(setsubtract(values(var.runs)[*].program, keys(var.artifacts.programs))) == 0
     error_message = "There are runs of the programs ${join(", ", distinct(values(var.runs)[*].program))}; give each of them a file in artifacts.programs."
-  }
-  validation {
-    condition     = alltrue([for run in values(var.runs) : run.schedule == null || !run.streaming])
-    error_message = "The runs ${join(", ", [for name, run in var.runs : name if run.schedule != null && run.streaming])} have a schedule and run until they are cancelled; give a schedule to a run that ends."
-  }
-  validation {
-    condition     = length(setsubtract(values(var.runs)[*].role, keys(var.roles))) == 0
-    error_message = "There are runs with the roles ${join(", ", distinct(values(var.runs)[*].role))}; give each of them a policy in roles."
-  }
-  validation {
-    condition = alltrue(flatten([
-      for workers in values(var.runs)[*].workers : [
-        for worker in [workers.driver, workers.executor] :
-        try(worker.memory_gib * 1.1 <= { 1 = 8, 2 = 16, 4 = 30, 8 = 60, 16 = 120 }[worker.cores] && worker.memory_gib >= 1 && floor(worker.memory_gib) == worker.memory_gib, false)
-      ]
-    ]))
-    error_message = "The workers are ${jsonencode({ for name, run in var.runs : name => run.workers })}; EMR has workers of 1, 2, 4, 8 and 16 cores, with at most 7, 14, 27, 54 and 109 whole GiB of memory for Spark."
-  }
-  validation {
-    condition     = alltrue([for workers in values(var.runs)[*].workers : workers.initial_executors >= 0 && workers.max_executors >= max(1, workers.initial_executors)])
-    error_message = "The executors are ${jsonencode({ for name, run in var.runs : name => { initial = run.workers.initial_executors, max = run.workers.max_executors } })}; give each run at least one at most, and no more at the start."
   }
 }

@@ -17,6 +17,19 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     Raises:
         OperationError: Terraform does not run or fails, or the root has no such output.
     """
+    outputs = read_outputs(root)
+    if name not in outputs:
+        raise OperationError(f"found no output `{name}` in {root}; apply it first")
+    found: dict[str, Any] = outputs[name]
+    return found
+
+
+def read_outputs(root: Path) -> dict[str, Any]:
+    """Return the values of the outputs of a Terraform root, by name.
+
+    Raises:
+        OperationError: Terraform does not run or fails.
+    """
     command = ["terraform", f"-chdir={root}", "output", "-json", "-no-color"]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -25,11 +38,7 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     if result.returncode != 0:
         reason = _find_reason(root, result.stderr)
         raise OperationError(f"the outputs of {root} cannot be read: {reason}")
-    outputs = json.loads(result.stdout)
-    if name not in outputs:
-        raise OperationError(f"found no output `{name}` in {root}; apply it first")
-    value: dict[str, Any] = outputs[name]["value"]
-    return value
+    return {name: output["value"] for name, output in json.loads(result.stdout).items()}
 
 
 def _find_reason(root: Path, stderr: str) -> str:

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
-from penstock.operations._outputs import choose_entry, read_output
+from penstock.operations._outputs import choose_entry, read_outputs
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress
 
@@ -41,7 +41,7 @@ class JobRun:
 
 
 def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun | JobStep:
-    """Submit a job of a consumer's Terraform root with the operator's own credentials.
+    """Submit a job of a consumer's Terraform root, or of its extensions, with the operator's keys.
 
     The command of the root decides between EMR Serverless and a cluster of EMR.
 
@@ -49,7 +49,7 @@ def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun | 
         OperationError: the root has no such job, or EMR rejects it.
     """
     remedy = f"see `submit_commands` in the outputs of {consumer}"
-    command = choose_entry(read_output(consumer, "submit_commands"), job, "job", remedy)
+    command = choose_entry(_read_commands(consumer), job, "job", remedy)
     words = shlex.split(command)
     if words[:3] == ADD_STEPS:
         return add_step(words[3:], flags)
@@ -110,6 +110,26 @@ def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun
     except (ClientError, BotoCoreError) as error:
         raise OperationError(f"the job was not submitted: {str(error).rstrip('.')}") from error
     return JobRun(answer["applicationId"], answer["jobRunId"], client.meta.region_name)
+
+
+def _read_commands(root: Path) -> dict[str, str]:
+    """Return the submit commands of a root and of its extensions, by run.
+
+    An extension that runs a job of the root elsewhere, as a cluster does, has its command.
+    """
+    outputs = read_outputs(root)
+    if "submit_commands" not in outputs:
+        raise OperationError(f"found no output `submit_commands` in {root}; apply it first")
+    of_extensions = [
+        each["submit_commands"]
+        for _, each in sorted(outputs.items())
+        if isinstance(each, dict) and isinstance(each.get("submit_commands"), dict)
+    ]
+    return {
+        run: command
+        for commands in (outputs["submit_commands"], *of_extensions)
+        for run, command in commands.items()
+    }
 
 
 def _read_command(command: str) -> dict[str, Any]:

@@ -13,10 +13,9 @@ load_balancers = {
 lag_records = 500
 retention   = { key_deletion_days = 7 }
 spark = {
+  alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", namespace = "Penstock", periods = 3, threshold = 500 } }
   application_id = terraform_data.later.output
   clusters       = { emr = terraform_data.later.output }
-  jobs           = ["consume", "shop"]
-  joins          = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } }
   schedules      = ["penstock-producer-consumer-sync"]
 }
 tables      = ["penstock-producer-readings"]

@@ -63,10 +63,6 @@ jobs = {
     trigger    = "available-now"
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
-  review = { sales = { commands = ["lake-summary"], table = "orders" }, schedules = { lake-summary = "cron(0 5 * * ? *)" } }
-  sales = {
-    sales = { commands = ["generate", "lake-windows"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
-  }
 }
 consumer_functions = {
   consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }
@@ -75,9 +71,11 @@ consumer_functions = {
 lake    = { parquet = { jobs = ["consume"] }, query_limit_bytes = 10737418240 }
 mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
-  cidr        = "10.1.0.0/16"
-  zone_ids    = ["apse1-az2", "apse1-az3"]
-  other_cidrs = ["10.2.0.0/16"]
+  cidr                = "10.1.0.0/16"
+  emr_buckets         = true
+  interface_endpoints = ["ssm"]
+  zone_ids            = ["apse1-az2", "apse1-az3"]
+  other_cidrs         = ["10.2.0.0/16"]
 }
 permissions_boundary = "arn:aws:iam::222222222222:policy/company/boundary"
 tags                 = { cost-centre = "4711", part = "orders" }
@@ -85,7 +83,6 @@ registry_backups     = ["s3://fraud-backups/penstock/events.jsonl", "s3://fraud-
 retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "32 vCPU", memory = "128 GB" } }
-  cluster     = { jobs = ["sales"] }
 }
 subscribers = ["fraud@example.com"]
 tables = {

@@ -44,7 +44,6 @@ consumer_functions = {
 jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" }, workers = { consume = { executor = { cores = 2 }, max_executors = 3 } } }
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, schedules = { replay = "rate(1 day)" }, trigger = "1 minute" }
-  figures = { reads = ["order"], sales = { commands = ["summarize", "windows"] }, trigger = "30 seconds", workers = { sales = { max_executors = 2 } } }
 }
 tables = {
   carts  = { deleted_when = { field = "op", values = ["D", "X"] }, key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
@@ -53,5 +52,4 @@ tables = {
 lake = { parquet = { jobs = ["shop"] } }
 spark = {
   application = { maximum = { cpu = "32 vCPU", memory = "128 GB" } }
-  cluster     = { core_nodes = 3, jobs = ["figures", "shop"] }
 }

@@ -8,4 +8,4 @@ interface_endpoints = ["glue", "sts"]
 log_days            = 30
 other_cidrs         = ["10.0.0.0/16", "10.1.16.0/20"]
 zone_ids            = ["euc1-az3", "euc1-az1", "euc1-az2"]
-emr_cluster         = true
+emr_buckets         = true

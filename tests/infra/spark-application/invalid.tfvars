@@ -17,4 +17,3 @@ network = {
   subnet_ids = []
   egress     = { nowhere = { port = 443 } }
 }
-roles = { Consume = "none" }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from penstock.records import (
     write_key,
 )
 
+_MODULES = Path(__file__).parents[3] / "infra/modules"
 _SOURCE = Source("orders", 2, 7)
 _TIME = 1_795_234_015_788
 _WRITTEN = "800001a1fc492a2c000000000000000700000002"  # time, offset and partition
@@ -222,3 +225,9 @@ def test_an_event_that_says_so_deletes_its_row_in_its_order(op: Any) -> None:
     assert row.keys() == {"orderId", "_topic", "_source", "_order", "_deleted"}
     assert kept["op"] == "U"
     assert "_deleted" not in kept
+
+
+def test_terraform_makes_the_keys_of_a_reading_as_its_shape_names_them() -> None:
+    names = json.loads((_MODULES / "reading.json").read_text())
+
+    assert names == {"hash_key": RowShape().key[0], "range_key": RowShape().sort_name}

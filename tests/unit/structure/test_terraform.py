@@ -24,30 +24,20 @@ _MOST_INPUTS_OF_A_ROOT = 22  # it has some of its own: the account, its quotas, 
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
-    "consumer": {"aws_servicequotas_service_quota", "aws_vpcs"},
-    "producer": {"aws_servicequotas_service_quota", "aws_vpcs"},
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
     "lake_formation": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
+    "quotas": {"aws_servicequotas_service_quota", "aws_vpcs"},
 }
-# An extension hands on the platform, or takes the boundary out of it.
-_BOUNDARIES = {"var.permissions_boundary", "var.platform.permissions_boundary", "var.platform"}
+# An extension hands on the platform, or takes the boundary out of it; the root hands on its own.
+_BOUNDARIES = {
+    "local.ground",
+    "var.permissions_boundary",
+    "var.platform",
+    "var.platform.permissions_boundary",
+}
 _LONGEST = 200
-# Descriptions that are still to be shortened.
-_LONG = {
-    "producer": {
-        "check_quotas",
-        "clients",
-        "cluster",
-        "consumers",
-        "exposure",
-        "network",
-        "retention",
-        "test_events",
-        "topics",
-    },
-    "spark-application": {"application", "artifacts", "runs"},
-}
+_COMMENT = re.compile(r"#.*")
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
 every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)
@@ -101,6 +91,17 @@ def test_every_role_gets_the_permissions_boundary(folder: Path) -> None:
 
     assert set(given) <= _BOUNDARIES
     assert bool(given) == _takes_a_boundary(folder)
+
+
+@pytest.mark.parametrize(
+    "extension", sorted((_INFRA / "extensions").iterdir()), ids=lambda it: it.name
+)
+def test_the_consumers_root_knows_no_extension(extension: Path) -> None:
+    """Blocks in moved.tf keep what the root had before."""
+    files = [path for path in (_INFRA / "consumer").glob("*.tf") if path.name != "moved.tf"]
+    word = re.compile(rf"\b{extension.name}\b")
+
+    assert [path.name for path in files if word.search(_COMMENT.sub("", path.read_text()))] == []
 
 
 @every_root
@@ -157,7 +158,7 @@ def test_descriptions_are_short(folder: Path) -> None:
     }
     long = {name for name, text in texts.items() if len(text.strip('"')) > _LONGEST}
 
-    assert long == _LONG.get(folder.name, set())
+    assert long == set()
 
 
 @every_folder

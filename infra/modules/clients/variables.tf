@@ -1,0 +1,38 @@
+variable "clients" {
+  description = "The clients by name: a security group of their own, or a host, as infra/modules/client-host takes it."
+  type = map(object({
+    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), volume_gib = optional(number) }))
+    security_group_id = optional(string)
+  }))
+
+  validation {
+    condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
+    error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
+    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
+  }
+}
+
+variable "platform" {
+  description = "What the clients need of the consumer's root."
+  type = object({
+    account_id           = string
+    permissions_boundary = optional(string)
+    prefix               = string
+    region               = string
+    network = object({
+      egress = map(object({
+        port              = number
+        to_port           = optional(number)
+        cidr              = optional(string)
+        prefix_list_id    = optional(string)
+        security_group_id = optional(string)
+      }))
+      subnet_ids = list(string)
+      vpc_id     = string
+    })
+    statements = object({ read_password = string, read_registry_secrets = string, read_schemas = string })
+  })
+}

@@ -1,0 +1,25 @@
+# The keys and settings of tables, from the shapes of their rows. A setting that is not given has the default of the code.
+locals {
+  # As penstock.records.RowShape has them.
+  _reading = jsondecode(file("${path.module}/../reading.json"))
+
+  shapes = {
+    for table in var.names : table => {
+      hash_key  = try(coalesce(var.tables[table].key_name, var.tables[table].key[0]), local._reading.hash_key)
+      range_key = try(var.tables[table].sort_name, null) == "none" ? null : try(coalesce(var.tables[table].sort_name), local._reading.range_key)
+      settings = { for flag, value in {
+        deleted-when = try("${var.tables[table].deleted_when.field}=${join(",", var.tables[table].deleted_when.values)}", null)
+        event-time   = try(var.tables[table].event_time, null)
+        key          = try(join(",", var.tables[table].key), null)
+        key-format   = try(var.tables[table].key_format, null)
+        key-name     = try(var.tables[table].key_name, null)
+        mode         = try(var.tables[table].mode, null)
+        order        = try(join(",", var.tables[table].order), null)
+        sort         = try(join(",", var.tables[table].sort), null)
+        sort-name    = try(var.tables[table].sort_name, null)
+        tombstone    = try(var.tables[table].tombstone, null)
+      } : flag => value if value != null }
+      upserts = try(var.tables[table].mode, null) == "upsert"
+    }
+  }
+}

@@ -1,0 +1,2 @@
+clients  = { spark = {} }
+platform = local.platform

@@ -1,0 +1,2 @@
+clients  = {}
+platform = local.platform

@@ -1,0 +1,2 @@
+platform = merge(local.platform, { network = merge(local.platform.network, { emr_buckets = false }) })
+jobs     = ["consume"]

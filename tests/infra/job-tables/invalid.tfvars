@@ -1,0 +1,4 @@
+jobs = {
+  consume = { writes = { "*" = "errors", sensor = "errors" } }
+  shop    = { staging = { plan = "missing.json" } }
+}

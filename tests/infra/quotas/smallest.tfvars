@@ -1,0 +1,2 @@
+makes_vpc = false
+prefix    = "penstock-analytics"

@@ -1,0 +1,13 @@
+backups         = ["s3://backups", "s3://backups/a b"]
+account_id      = "222222222222"
+lake            = { bucket = { arn = "arn:aws:s3:::lake" }, parked_bucket = { arn = "arn:aws:s3:::parked" } }
+partition       = "aws"
+prefix          = "penstock-analytics"
+reader_role_arn = "arn:aws:iam::111111111111:role/penstock-analytics-reader"
+region          = "eu-central-1"
+secret_name     = "AmazonMSK_penstock_analytics"
+store = {
+  errors   = { errors = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-errors" } }
+  readings = { for table in ["function_leases", "readings"] : table => { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-${table}", name = "penstock-analytics-${table}" } }
+}
+writers = { consumer = { errors = "errors", tables = ["readings"] } }

@@ -1,0 +1,2 @@
+names  = ["readings"]
+tables = { other = { mode = "upsert" } }

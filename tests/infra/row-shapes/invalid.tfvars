@@ -1,0 +1,6 @@
+names = ["lines", "orders"]
+tables = {
+  orders = { key = ["shop", "number"], mode = "merge", tombstone = "delete" }
+  lines  = { deleted_when = { field = "op", values = ["D"] }, order = ["revision"], sort = ["line"] }
+  other  = { key = [], key_format = "json", key_name = "pk", tombstone = "keep" }
+}

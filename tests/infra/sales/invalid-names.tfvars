@@ -1,0 +1,5 @@
+platform = local.platform
+jobs = {
+  consume = { commands = ["summarize"] }
+  tides   = { commands = ["summarize"], reads = ["tides"] }
+}
