@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.columns import compare_columns, field_of, merge_columns
+from penstock.spark.columns import compare_columns, match_columns, merge_columns, read_columns
 from penstock.spark.lake.conversion import EventTime, convert
 from penstock.tables import Growth
 
@@ -104,7 +104,7 @@ def test_taken_and_reserved_names_are_changed_once() -> None:
     table = merge_columns(_struct(_topic=_TEXT), first)
     table = merge_columns(table, second)
 
-    held = {column.name: field_of(column) for column in table.fields[1:]}
+    held = {column.name: column.field for column in read_columns(table).columns[1:]}
     assert held == {
         "Temp": "Temp",
         "temp_2": "temp_2",
@@ -144,7 +144,8 @@ def _check(table: StructType, event: StructType) -> None:
     """Every field has a column, and no two columns of a struct have one name to Athena."""
     lowered = [name.lower() for name in table.names]
     assert len(set(lowered)) == len(lowered)
-    columns = {field_of(column): column.dataType for column in table.fields}
+    held = match_columns(table, event)
+    columns = {field.name: table[name].dataType for name, field in held.items()}
     for field in event.fields:
         type_, column = field.dataType, columns.get(field.name)
         while isinstance(type_, ArrayType):

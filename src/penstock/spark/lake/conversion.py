@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 
 from penstock.records import READING
 from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_name
-from penstock.spark.columns import field_of, is_own, is_same
+from penstock.spark.columns import is_same, match_columns
 from penstock.spark.rows import EVENT
 
 # A double holds every whole number up to here exactly; beyond, some would be rounded.
@@ -41,25 +41,22 @@ def quote(name: str) -> str:
 
 def project_event(event: StructType, columns: StructType) -> dict[str, str]:
     """Return the SQL of each column's value from an event, for columns whose field it has."""
+    held = match_columns(columns, event, is_nested=False)
     return {
-        column.name: convert(
-            f"{EVENT}.{quote(field_of(column))}",
-            event[field_of(column)].dataType,
-            column.dataType,
-        )
-        for column in columns.fields
-        if not is_own(column) and field_of(column) in event.names
+        name: convert(f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType)
+        for name in columns.names
+        if (field := held.get(name))
     }
 
 
 def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
     """Return the conditions that a column would round a whole number of an event, by field."""
+    held = match_columns(columns, event, is_nested=False)
     found = {
-        field: _find_inexact(
-            f"{EVENT}.{quote(field)}", event[field].dataType, column.dataType, count()
+        field.name: _find_inexact(
+            f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType, count()
         )
-        for column in columns.fields
-        if not is_own(column) and (field := field_of(column)) in event.names
+        for name, field in held.items()
     }
     return {
         field: f"COALESCE({condition}, FALSE)" for field, condition in found.items() if condition
@@ -70,13 +67,10 @@ def _find_inexact(value: str, old: DataType, new: DataType, numbers: count[int])
     if isinstance(old, LongType) and isinstance(new, DoubleType):
         return f"({value} NOT BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT})"
     if isinstance(old, StructType) and isinstance(new, StructType):
-        sources = {field_of(column): column for column in old.fields}
-        pairs = [
-            (sources[name], each) for each in new.fields if (name := field_of(each)) in sources
-        ]
+        sources = match_columns(new, old)
         inside = (
-            _find_inexact(f"{value}.{quote(own.name)}", own.dataType, each.dataType, numbers)
-            for own, each in pairs
+            _find_inexact(f"{value}.{quote(own.name)}", own.dataType, new[name].dataType, numbers)
+            for name, own in sources.items()
         )
         return " OR ".join(filter(None, inside))
     item = f"v{next(numbers)}"
@@ -90,7 +84,7 @@ def _find_inexact(value: str, old: DataType, new: DataType, numbers: count[int])
 
 
 def convert(value: str, old: DataType, new: DataType) -> str:
-    """Return the SQL that converts a value of type `old` to `new`; fields match by name.
+    """Return the SQL that converts a value of type `old` to `new`; fields match by what they hold.
 
     `old` is the type of an event's field or a column, `new` that of a column that can hold both. A
     whole number that no double equals becomes null.
@@ -99,7 +93,7 @@ def convert(value: str, old: DataType, new: DataType) -> str:
 
 
 def _convert(value: str, old: DataType, new: DataType, numbers: count[int]) -> str:
-    if is_same(old, new):
+    if is_same(old, new) and _is_in_order(old, new):
         return value
     if isinstance(old, StructType) and isinstance(new, StructType):
         return _convert_struct(value, old, new, numbers)
@@ -116,10 +110,10 @@ def _convert(value: str, old: DataType, new: DataType, numbers: count[int]) -> s
 
 
 def _convert_struct(value: str, old: StructType, new: StructType, numbers: count[int]) -> str:
-    sources = {field_of(column): column for column in old.fields}
+    sources = match_columns(new, old)
     parts = []
     for column in new.fields:
-        source = sources.get(field_of(column))
+        source = sources.get(column.name)
         if source is None:
             made = f"CAST(NULL AS {write_type(column.dataType)})"
         else:
@@ -127,6 +121,23 @@ def _convert_struct(value: str, old: StructType, new: StructType, numbers: count
             made = _convert(inside, source.dataType, column.dataType, numbers)
         parts.append(f"'{column.name}', {made}")
     return f"IF({value} IS NULL, NULL, NAMED_STRUCT({', '.join(parts)}))"
+
+
+def _is_in_order(old: DataType, new: DataType) -> bool:
+    """Return whether each field of two types with the same names holds what its namesake holds."""
+    if isinstance(old, StructType) and isinstance(new, StructType):
+        sources = match_columns(new, old)
+        return all(
+            (source := sources.get(each.name)) is not None
+            and source.name == each.name
+            and _is_in_order(source.dataType, each.dataType)
+            for each in new.fields
+        )
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return _is_in_order(old.elementType, new.elementType)
+    if isinstance(old, MapType) and isinstance(new, MapType):
+        return _is_in_order(old.valueType, new.valueType)
+    return True
 
 
 def write_type(type_: DataType) -> str:
