@@ -26,8 +26,8 @@ COMMENT_BYTES: Final = 255  # of a column in the Glue catalog
 _NAME_BYTES: Final = 240  # which leaves room for a number
 _NAMELESS: Final = "field"
 _RUN: Final = re.compile("\0+")
-# What a string of JSON may hold, and a comment of Glue may not.
-_UNPRINTABLE: Final = re.compile("[\x00-\x1f\ufffe\uffff]")
+# What a string of JSON may hold unescaped, and a comment of Glue may not.
+_UNPRINTABLE: Final = re.compile("[\ufffe\uffff]")
 
 
 def name_column(json_name: str) -> str:

@@ -90,6 +90,20 @@ def test_types_that_no_column_can_hold(table, event, said) -> None:
         _merge(table, event)
 
 
+def test_fields_with_each_others_names_keep_their_values() -> None:
+    def named(a: str, b: str) -> StructType:
+        marks = {"a": a, "b": b}
+        fields = (
+            StructField(n, _LONG, True, {"comment": f'field "{m}"'}) for n, m in marks.items()
+        )
+        return StructType(list(fields))
+
+    swapped = convert("v", named(a="b", b="a"), named(a="a", b="b"))
+
+    assert swapped == "IF(v IS NULL, NULL, NAMED_STRUCT('a', v.`b`, 'b', v.`a`))"
+    assert convert("v", named(a="b", b="a"), named(a="b", b="a")) == "v"
+
+
 def test_fields_that_are_always_null_have_no_column() -> None:
     event = _struct(
         a=NullType(), b=_struct(), c=ArrayType(_struct(d=NullType())), e=MapType(_TEXT, NullType())

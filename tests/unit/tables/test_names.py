@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.schemas import infer_schema, merge_schemas
@@ -75,6 +75,7 @@ def test_what_athena_takes_stays_and_the_rest_becomes_one_underscore(
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
+@example("\n\uffff\ufffe\x7f")
 def test_a_comment_holds_the_name_of_json_in_what_glue_takes(json_name: str) -> None:
     comment = mark_field("avro", json_name)
 
