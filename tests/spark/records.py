@@ -47,9 +47,9 @@ def make_topic(spark, values, topic="readings", first=0):
     return spark.createDataFrame(rows, KAFKA)
 
 
-def make_decoded(spark, version, *values, first=0, **options):
+def make_decoded(spark, version, *values, first=0, columns=None, **options):
     """Return the rows of records of one version, as sinks receive them."""
-    decoder = Decoder(spark, [version])
+    decoder = Decoder(spark, [version], columns)
     topic = make_topic(spark, [frame(version, each, **options) for each in values], "t", first)
     return decoder.select(decoder.decode(split_frames(topic, GLUE)))
 

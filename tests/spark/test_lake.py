@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import functions as F
 
+from penstock.records import Projection
+from penstock.schemas import infer_schema, merge_schemas, to_record
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.sinks.iceberg import Lake
-from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, make_rows, part
+from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, LakeReader, make_rows, part
+from tests.spark.records import make_decoded, make_version
 
 
 def test_a_table_is_made_with_the_first_batch(spark, reader):
@@ -55,6 +58,55 @@ def test_names_that_differ_in_case_and_names_of_ours_are_columns_too(spark, read
 
     found = reader.query("SELECT Temp, temp_2, event_topic, s.A, s.a_2 FROM t ORDER BY _offset")
     assert found == [(1.5, 2.5, "mine", 1, 2), (6.5, 5.5, None, 4, 3)]
+
+
+def test_names_of_json_are_columns_and_those_of_an_older_version_stay(spark, reader, lake_folder):
+    event = {"Order-ID": "a", "Amount": {"minor units": 2**40}, "l": [{"a b": 1}], "💰": 1}
+    other = {"Order-ID": "b", "Amount": {"minor units": 1, "mi/no": 2}, "order id": "c"}
+    schemas = [infer_schema(each, "payment") for each in (event, other)]
+    merged = merge_schemas(schemas)
+    version = make_version(1, merged)
+    values = [to_record(each, merged) for each in (event, other)]
+    rows = make_decoded(spark, version, *values, first=10)
+    # What an older version made of the first event.
+    before = "Order_x002d_ID string, Amount struct<minor_x0020_units: bigint>, _x1f4b0_ bigint"
+    old = LakeReader(spark, lake_folder, "db.t_of_an_older_version")
+    old.lake.write(make_rows(spark, before, ("z", (7,), 8)), part(0, 0))
+
+    for each in (reader, old):
+        assert each.lake.write(rows, part(1, 0)) == {}
+
+    assert reader.query(
+        "SELECT Order_ID, order_id_2, Amount.minor_units, Amount.mi_no, l[1].a_b, field FROM t "
+        "ORDER BY _offset"
+    ) == [("a", None, 2**40, None, 1, 1), ("b", "c", 1, 2, None, None)]
+    assert old.query(
+        "SELECT Order_x002d_ID, order_id, Amount.minor_x0020_units, Amount.mi_no, l[1].a_b, "
+        "event_x1f4b0_ FROM t ORDER BY _offset"
+    ) == [
+        ("z", None, 7, None, None, 8),
+        ("a", None, 2**40, None, 1, 1),
+        ("b", "c", 1, 2, None, None),
+    ]
+    columns = reader.table().schema()
+    assert columns["Order_ID"].metadata["comment"] == 'field "Order-ID"'
+    assert columns["Amount"].dataType["minor_units"].metadata["comment"] == 'field "minor units"'
+    assert columns["l"].dataType.elementType["a_b"].metadata["comment"] == 'field "a b"'
+    assert columns["field"].metadata["comment"] == 'field "💰"'
+    assert not old.table().schema()["Order_x002d_ID"].metadata
+
+
+def test_columns_of_a_staged_table_have_the_names_that_were_chosen(spark, reader):
+    version = make_version(1, infer_schema({"Order-ID": "a", "b-b": 1, "c": 1}, "payment"))
+    renames = (("Order-ID", "order"), ("c", "new name"))
+    columns = Projection(("Order-ID", "b-b", "c"), renames)
+    value = to_record({"Order-ID": "a", "b-b": 2, "c": 3}, version.schema)
+
+    reader.lake.write(make_decoded(spark, version, value, columns=columns), part(0, 0))
+
+    assert reader.query('SELECT "order", b_b, new_name FROM t') == [("a", 2, 3)]
+    found = {each.name: each.metadata.get("comment") for each in reader.table().schema()[-3:]}
+    assert found == {"order": None, "b_b": 'field "b-b"', "new_name": 'field "new name"'}
 
 
 def test_a_time_that_is_none_is_kafkas(spark, reader):

@@ -28,7 +28,7 @@ from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
-from penstock.schemas.required import Path, list_fields, list_required
+from penstock.schemas.required import FieldName, list_fields, list_required
 from penstock.schemas.samples import compile_sampler
 from penstock.schemas.times import (
     END_NANOSECONDS,
@@ -46,9 +46,9 @@ __all__ = [
     "TIME_PATTERN",
     "TIME_UNITS",
     "Compatibility",
+    "FieldName",
     "Incompatibility",
     "Numbers",
-    "Path",
     "Policy",
     "Schema",
     "SchemaChange",

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema
 
-Path = tuple[str, ...]
+
+class FieldName(NamedTuple):
+    """The names of a field, in Avro and in JSON."""
+
+    name: str
+    json_name: str
+
+
+Path = tuple[FieldName, ...]
 
 
 def list_required(schema: Schema) -> tuple[Path, ...]:
@@ -18,14 +27,14 @@ def list_required(schema: Schema) -> tuple[Path, ...]:
     return tuple(_find_required(resolve(schema), ()))
 
 
-def list_fields(schema: Schema) -> frozenset[str]:
+def list_fields(schema: Schema) -> frozenset[FieldName]:
     """Return the names of the fields of a record."""
-    return frozenset(each.name for each in resolve(schema).fields)
+    return frozenset(FieldName(each.name, each.json_name) for each in resolve(schema).fields)
 
 
 def _find_required(record: AvroType, path: Path) -> Iterator[Path]:
     for field in record.fields:
-        inside = (*path, field.name)
+        inside = (*path, FieldName(field.name, field.json_name))
         members = [each for each in field.type.branches if each.kind != "null"]
         if field.type.kind != "null" and not field.type.nullable:
             yield inside

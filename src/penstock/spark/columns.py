@@ -27,11 +27,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from penstock.tables import Array, Column, ColumnType, Growth, Map, Struct
+from penstock.tables import Array, Column, ColumnType, Growth, Map, Struct, match_fields
 from penstock.tables import compare_columns as compare
 from penstock.tables import merge_columns as merge
 
-_COMMENT: Final = "comment"
+COMMENT: Final = "comment"
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 _LEAVES: Final = {
     each.simpleString(): each
@@ -53,14 +53,14 @@ _LEAVES: Final = {
 }
 
 
-def field_of(column: StructField) -> str:
-    """Return the name of the event's field that a column holds."""
-    return _read_field(column).field
-
-
-def is_own(column: StructField) -> bool:
-    """Return whether a column is Penstock's own and not a field of the event."""
-    return _read_field(column).is_own
+def match_columns(
+    columns: StructType, event: StructType, *, is_nested: bool = True
+) -> dict[str, StructField]:
+    """Return the fields of an event by the names of the columns that hold them."""
+    read = read_columns(columns).columns
+    own = [each for each in read if is_nested or not each.is_own]
+    found = match_fields(own, read_columns(event).columns)
+    return {column.name: event[name] for name, column in found.items()}
 
 
 def merge_columns(table: StructType, event: StructType) -> StructType:
@@ -88,7 +88,7 @@ def read_columns(struct: StructType) -> Struct:
 
 
 def _read_field(field: StructField) -> Column:
-    comment = (field.metadata or {}).get(_COMMENT, "")
+    comment = (field.metadata or {}).get(COMMENT, "")
     return Column(field.name, _read_type(field.dataType), comment)
 
 
@@ -109,7 +109,7 @@ def to_spark(columns: Struct) -> StructType:
 
 def to_field(column: Column) -> StructField:
     """Return a column as a field of a Spark type."""
-    metadata = {_COMMENT: column.comment} if column.comment else {}
+    metadata = {COMMENT: column.comment} if column.comment else {}
     return StructField(column.name, to_type(column.type), True, metadata)
 
 

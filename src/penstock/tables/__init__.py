@@ -15,6 +15,7 @@ from penstock.tables.columns import (
     Struct,
     compare_columns,
     cut_comment,
+    match_fields,
     merge_columns,
 )
 from penstock.tables.events import list_members, name_member, read_event
@@ -37,6 +38,7 @@ from penstock.tables.markers import (
     list_writers,
     refresh_record,
 )
+from penstock.tables.names import mark_field, name_column, read_json_name, read_name
 from penstock.tables.routes import TABLE, parse_route
 
 __all__ = [
@@ -66,13 +68,18 @@ __all__ = [
     "list_writers",
     "lower_names",
     "lower_type",
+    "mark_field",
+    "match_fields",
     "merge_columns",
+    "name_column",
     "name_fields",
     "name_member",
     "parse_route",
     "parse_type",
     "read_event",
     "read_glue_column",
+    "read_json_name",
+    "read_name",
     "refresh_record",
     "write_glue_columns",
 ]

@@ -1,9 +1,13 @@
 """The columns of a table that holds every event, whatever its schema version.
 
-A field of the event is a column of the same name. Athena and DuckDB reject two names that differ
-only in case, and names that begin with `_` are reserved for Penstock. Such a field gets another
-name, and the comment of its column names the field: `field Temp`. Fields that can hold only null
-have no column.
+A field of the event is a column with its name in JSON, as far as Athena takes it
+(`penstock.tables.names`). Athena and DuckDB reject two names that differ only in case, and names
+that begin with `_` are reserved for Penstock. The comment of a column with another name than its
+field names the field: `field "Order-ID"`. A column that exists keeps its name, and is found by its
+comment. Fields that can hold only null have no column.
+
+The fields of an event are columns too, by their names in Avro, with such a comment if JSON has
+another name.
 
 The type of a column is a leaf, by its name in SQL (`bigint`, `decimal(9,2)`), or nested.
 """
@@ -14,9 +18,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from penstock.errors import SchemaConflictError
+from penstock.tables.names import COMMENT_BYTES, MARK, name_column, read_json_name, read_name
 
 EVENT_TIME: Final = "_event_time"
 # Columns that every table of readings has, with their types.
@@ -33,8 +38,6 @@ VOID: Final = "void"
 # How the columns of a union of several types begin; see penstock/tables/events.py.
 MEMBER: Final = "member_"
 
-_MARK: Final = "field "
-_COMMENT_BYTES: Final = 255  # of a column in the Glue catalog
 _CUT: Final = "..."
 _WHOLE: Final = ("int", "bigint")
 _BROKEN: Final = ("float", "double")
@@ -46,7 +49,10 @@ _PROMOTIONS: Final = {_WHOLE, _BROKEN}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, or a field of a struct; its `comment` may name the event's field."""
+    """A column, or a field of a struct; its `comment` may name the event's field.
+
+    `field` is the name of that field: in JSON if the comment says so, else in Avro.
+    """
 
     name: str
     type: ColumnType
@@ -56,9 +62,13 @@ class Column:
     @property
     def field(self) -> str:
         """Return the name of the event's field that the column holds."""
-        if self.comment.startswith(_MARK):
-            return self.comment.removeprefix(_MARK)
-        return self.name
+        return read_json_name(self.comment) or read_name(self.comment) or self.name
+
+    @property
+    def holds(self) -> tuple[bool, str]:
+        """Return the name of the field that the column holds, and whether it is in JSON."""
+        json_name = read_json_name(self.comment)
+        return (False, self.field) if json_name is None else (True, json_name)
 
     @property
     def is_own(self) -> bool:
@@ -154,24 +164,58 @@ class Growth:
     rewritten: tuple[Column, ...] = ()
 
 
-def merge_columns(table: Struct, event: Struct, path: str = "") -> Struct:
+def match_fields(columns: Iterable[Column], fields: Iterable[Column]) -> dict[str, Column]:
+    """Return the column that holds each field, by the field's name in Avro."""
+    owners = {column.holds: column for column in columns}
+    found = {
+        each.name: owners.get((True, each.field)) or owners.get((False, each.name))
+        for each in fields
+    }
+    return {name: owner for name, owner in found.items() if owner}
+
+
+class Path(NamedTuple):
+    """The path of a field, in Avro and, for messages, in JSON."""
+
+    name: str = ""
+    shown: str = ""
+
+    def inside(self, field: Column) -> Path:
+        """Return the path of a field inside."""
+        return Path(
+            f"{self.name}.{field.name}".removeprefix("."),
+            f"{self.shown}.{field.field}".removeprefix("."),
+        )
+
+    def items(self, mark: str) -> Path:
+        """Return the path of the items."""
+        return Path(f"{self.name}{mark}", f"{self.shown}{mark}")
+
+
+_TOP: Final = Path()
+
+
+def merge_columns(table: Struct, event: Struct, path: Path = _TOP) -> Struct:
     """Return the table's columns, widened and extended so that they hold the event's fields.
 
     Raises:
-        SchemaConflictError: no column can hold both the type of a column and that of its field.
+        SchemaConflictError: no column can hold both the type of a column and that of its field;
+            its path has the names of Avro.
     """
     columns = {column.name: column for column in table.columns}
-    owners = {column.field: column for column in table.columns if path or not column.is_own}
+    is_nested = path != _TOP
+    owners = match_fields(
+        (column for column in table.columns if is_nested or not column.is_own), event.columns
+    )
     for field in event.columns:
-        inside = f"{path}.{field.name}" if path else field.name
+        inside = path.inside(field)
         owner = owners.get(field.name)
         type_ = _merge(owner.type if owner else VOID, field.type, inside)
         if owner:
             columns[owner.name] = replace(owner, type=type_, required=False)
         elif type_ != VOID:
-            name = _free_name(field.name, columns, nested=bool(path))
-            comment = "" if name == field.name else f"{_MARK}{field.name}"
-            columns[name] = Column(name, type_, comment)
+            name = _free_name(name_column(field.field), columns, nested=is_nested)
+            columns[name] = Column(name, type_, _name_field(field, name))
     return Struct(tuple(columns.values()))
 
 
@@ -181,9 +225,9 @@ def cut_comment(comment: str) -> str:
     The names of fields are short enough that none is cut.
     """
     content = comment.encode()
-    if len(content) <= _COMMENT_BYTES:
+    if len(content) <= COMMENT_BYTES:
         return comment
-    return f"{content[: _COMMENT_BYTES - len(_CUT)].decode(errors='ignore')}{_CUT}"
+    return f"{content[: COMMENT_BYTES - len(_CUT)].decode(errors='ignore')}{_CUT}"
 
 
 def compare_columns(table: Struct, merged: Struct) -> Growth:
@@ -204,7 +248,14 @@ def compare_columns(table: Struct, merged: Struct) -> Growth:
     return growth
 
 
-def _merge(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
+def _name_field(field: Column, name: str) -> str:
+    """Return the comment of a new column."""
+    if field.holds[0]:
+        return field.comment
+    return "" if name == field.name else f"{MARK}{field.name}"
+
+
+def _merge(old: ColumnType, new: ColumnType, path: Path) -> ColumnType:
     """Return the type that holds both; `VOID` if there is nothing to hold."""
     if isinstance(new, Struct) and (isinstance(old, Struct) or old == VOID):
         if isinstance(old, Struct):
@@ -212,31 +263,31 @@ def _merge(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
         merged = merge_columns(old if isinstance(old, Struct) else Struct(), new, path)
         return merged if merged.columns else VOID
     if isinstance(new, Array) and (isinstance(old, Array) or old == VOID):
-        item = _merge(old.item if isinstance(old, Array) else VOID, new.item, f"{path}[]")
+        item = _merge(old.item if isinstance(old, Array) else VOID, new.item, path.items("[]"))
         return VOID if item == VOID else Array(item)
     if isinstance(new, Map) and (isinstance(old, Map) or old == VOID):
-        value = _merge(old.value if isinstance(old, Map) else VOID, new.value, f"{path}{{}}")
+        value = _merge(old.value if isinstance(old, Map) else VOID, new.value, path.items("{}"))
         return VOID if value == VOID else Map(new.key, value)
     if VOID in {old, new}:
         return new if old == VOID else old
     return _merge_leaves(old, new, path)
 
 
-def _check_union(old: Struct, new: Struct, path: str) -> None:
+def _check_union(old: Struct, new: Struct, path: Path) -> None:
     """Raise SchemaConflictError if only one is a union, or if the members of one are numbered."""
     if new.is_union and old.is_numbered:
         raise SchemaConflictError(
-            f"{path}: the column is {old}, whose members an earlier release numbered, and the "
-            f"records have {new}, expected members with the names of their types: rename the "
+            f"{path.shown}: the column is {old}, whose members an earlier release numbered, and "
+            f"the records have {new}, expected members with the names of their types: rename the "
             "column of an Iceberg table, which keeps it for the rows that are there, or write "
             "these records to a table of their own",
-            path=path,
+            path=path.name,
         )
     if old.is_union != new.is_union and not any(old.find(each.name) for each in new.columns):
         raise _conflict(old, new, path)
 
 
-def _merge_leaves(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
+def _merge_leaves(old: ColumnType, new: ColumnType, path: Path) -> ColumnType:
     if old == new:
         return old
     if isinstance(old, str) and isinstance(new, str):
@@ -251,11 +302,11 @@ def _merge_leaves(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
     raise _conflict(old, new, path)
 
 
-def _conflict(old: ColumnType, new: ColumnType, path: str) -> SchemaConflictError:
+def _conflict(old: ColumnType, new: ColumnType, path: Path) -> SchemaConflictError:
     return SchemaConflictError(
-        f"{path}: the column is {old} and the records have {new}, "
+        f"{path.shown}: the column is {old} and the records have {new}, "
         "expected types that one column can hold: write these records to a table of their own",
-        path=path,
+        path=path.name,
     )
 
 

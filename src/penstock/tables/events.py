@@ -23,12 +23,13 @@ A field that can hold only null and empty records has no column.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas import Schema, find_decimal
 from penstock.tables.columns import MEMBER, VOID, Array, Column, ColumnType, Map, Struct
+from penstock.tables.names import mark_field
 
 _LEAVES: Final = {
     "null": VOID,
@@ -134,12 +135,7 @@ class _Reader:
 
     def _read_complex(self, part: dict[str, Any], kind: str, path: str) -> ColumnType:
         if kind == "record":
-            return _make_struct(
-                {
-                    each["name"]: self.read(each["type"], f"{path}.{each['name']}".lstrip("."))
-                    for each in part["fields"]
-                }
-            )
+            return _make_struct([self._read_field(each, path) for each in part["fields"]])
         if kind == "array":
             return Array(self.read(part["items"], f"{path}[]"))
         if kind == "map":
@@ -149,6 +145,11 @@ class _Reader:
             return f"decimal({decimal[0]},{decimal[1]})"
         return _LOGICAL.get((kind, str(logical))) or self._types.get(kind) or _LEAVES[kind]
 
+    def _read_field(self, field: dict[str, Any], path: str) -> Column:
+        name, json_name = field["name"], field.get("jsonName", field["name"])
+        type_ = self.read(field["type"], f"{path}.{name}".lstrip("."))
+        return Column(name, type_, mark_field(name, json_name))
+
     def _read_union(self, branches: list[Any], path: str) -> ColumnType:
         types = [self.read(each, path) for each in branches]
         if len(types) < 2:
@@ -157,10 +158,9 @@ class _Reader:
             self._named.get(each, each) if isinstance(each, str) else each for each in branches
         ]
         members = list_members(whole, path)
-        return _make_struct({name: types[at] for name, at in members.items()})
+        return _make_struct([Column(name, types[at]) for name, at in members.items()])
 
 
-def _make_struct(fields: Mapping[str, ColumnType]) -> Struct:
+def _make_struct(fields: Iterable[Column]) -> Struct:
     """Return a struct of the fields that can hold a value."""
-    held = {name: type_ for name, type_ in fields.items() if type_ not in {VOID, Struct()}}
-    return Struct(tuple(Column(name, type_) for name, type_ in held.items()))
+    return Struct(tuple(each for each in fields if each.type not in {VOID, Struct()}))

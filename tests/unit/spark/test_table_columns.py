@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.columns import compare_columns, field_of, merge_columns
+from penstock.spark.columns import compare_columns, match_columns, merge_columns, read_columns
 from penstock.spark.lake.conversion import EventTime, convert
 from penstock.tables import Growth
 
@@ -90,6 +90,20 @@ def test_types_that_no_column_can_hold(table, event, said) -> None:
         _merge(table, event)
 
 
+def test_fields_with_each_others_names_keep_their_values() -> None:
+    def named(a: str, b: str) -> StructType:
+        marks = {"a": a, "b": b}
+        fields = (
+            StructField(n, _LONG, True, {"comment": f'field "{m}"'}) for n, m in marks.items()
+        )
+        return StructType(list(fields))
+
+    swapped = convert("v", named(a="b", b="a"), named(a="a", b="b"))
+
+    assert swapped == "IF(v IS NULL, NULL, NAMED_STRUCT('a', v.`b`, 'b', v.`a`))"
+    assert convert("v", named(a="b", b="a"), named(a="b", b="a")) == "v"
+
+
 def test_fields_that_are_always_null_have_no_column() -> None:
     event = _struct(
         a=NullType(), b=_struct(), c=ArrayType(_struct(d=NullType())), e=MapType(_TEXT, NullType())
@@ -104,7 +118,7 @@ def test_taken_and_reserved_names_are_changed_once() -> None:
     table = merge_columns(_struct(_topic=_TEXT), first)
     table = merge_columns(table, second)
 
-    held = {column.name: field_of(column) for column in table.fields[1:]}
+    held = {column.name: column.field for column in read_columns(table).columns[1:]}
     assert held == {
         "Temp": "Temp",
         "temp_2": "temp_2",
@@ -144,7 +158,8 @@ def _check(table: StructType, event: StructType) -> None:
     """Every field has a column, and no two columns of a struct have one name to Athena."""
     lowered = [name.lower() for name in table.names]
     assert len(set(lowered)) == len(lowered)
-    columns = {field_of(column): column.dataType for column in table.fields}
+    held = match_columns(table, event)
+    columns = {field.name: table[name].dataType for name, field in held.items()}
     for field in event.fields:
         type_, column = field.dataType, columns.get(field.name)
         while isinstance(type_, ArrayType):

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from penstock.errors import SchemaConflictError
 from penstock.extensions.drift._clients import read_glue_columns
@@ -22,6 +22,7 @@ from penstock.tables import (
     compare_columns,
     hold_event,
     lower_names,
+    match_fields,
 )
 
 _NONE: Final = "no column"
@@ -35,7 +36,7 @@ _RENAME: Final = (
 )
 _EXTRA: Final = (
     "no event fills it: keep it for old rows, or drop it; if somebody renamed the column of a "
-    "field, set its comment to `field NAME`"
+    'field, set its comment to `field "NAME"`'
 )
 _CASE: Final = "Athena rejects names that differ only in case: rename one of the two"
 _REWRITE: Final = (
@@ -164,24 +165,28 @@ def _merge(
             try:
                 table = hold_event(table, Struct((field,)), keys)
             except SchemaConflictError as error:
-                found, wanted = (_at(each, error.path) for each in (table, event))
+                path, found, wanted = _find_conflict(table, event, error.path)
                 is_numbered = isinstance(found, Struct) and found.is_numbered
                 advice = _RENAME if is_numbered else _OWN_TABLE
-                conflicts.append(Difference(place, error.path, str(found), str(wanted), advice))
+                conflicts.append(Difference(place, path, str(found), str(wanted), advice))
         return table, conflicts
 
 
-def _at(columns: Struct, path: str) -> ColumnType:
-    """Return the type at a path of a conflict, such as `a.b[]`, whose names are of fields."""
-    type_: ColumnType = columns
+def _find_conflict(table: Struct, event: Struct, path: str) -> tuple[str, ColumnType, ColumnType]:
+    """Return the column's path and both types of a conflict, whose path, `a.b[]`, is in Avro."""
+    place, found, wanted = "", cast("ColumnType", table), cast("ColumnType", event)
     for part in _PARTS.findall(path):
-        if isinstance(type_, Array):
-            type_ = type_.item
-        elif isinstance(type_, Map):
-            type_ = type_.value
-        elif isinstance(type_, Struct):
-            type_ = next(each.type for each in type_.columns if each.field == part)
-    return type_
+        match found, wanted:
+            case Array(), Array():
+                place, found, wanted = f"{place}[]", found.item, wanted.item
+            case Map(), Map():
+                place, found, wanted = f"{place}{{}}", found.value, wanted.value
+            case Struct(), Struct():
+                own = [each for each in found.columns if place or not each.is_own]
+                column = match_fields(own, wanted.columns)[part]
+                place = f"{place}.{column.name}".removeprefix(".")
+                found, wanted = column.type, _type(wanted, part)
+    return place, found, wanted
 
 
 def _describe_growth(place: str, growth: Growth) -> Iterator[Difference]:
@@ -236,8 +241,11 @@ def _pair_columns(
 
     Columns are alike by their names; `by_field`, the other one is a field of events.
     """
+    held = match_fields(found.columns, other.columns) if by_field else {}
+    fields = {column.name: name for name, column in held.items()}
     for column in found.columns:
-        twin = other.find(column.field if by_field else column.name)
+        name = fields.get(column.name) if by_field else column.name
+        twin = other.find(name) if name else None
         if twin is None:
             yield f"{path}{column.name}", column.type, None
         else:

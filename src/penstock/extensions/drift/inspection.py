@@ -244,7 +244,7 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     """Open a table of plain files, whose columns get the names that they have in files."""
     place, keys = f"glue {name}", found.partition_keys
     columns = Struct(tuple(map(read_glue_column, found.storage.get("Columns", ()))))
-    named = name_fields(columns, hold_event(Struct(), event, keys))
+    named = name_fields(columns, hold_event(Struct(), event, keys), event)
     plan = plan_table(place, named, event, keys)
     listed = clients.list_partitions(found)
     partitions = [

@@ -7,22 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.schemas import Path
-from penstock.tables import COORDINATES, EVENT_TIME
+from penstock.schemas import FieldName
+from penstock.tables import COORDINATES, EVENT_TIME, name_column, read_json_name, read_name
 
 # The columns that every row has, whatever its schema; without a time a row is in no partition.
 OWN: Final = (EVENT_TIME, *COORDINATES)
-_MARK: Final = "field "  # how the comment of a column names its field
+ColumnPath = tuple[str, ...]
 _STRUCT: Final = re.compile(r"struct<(.*)>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, or a field inside of a struct; `field` is the event's field that it holds."""
+    """A column, or a field inside of a struct; the column's `comment` may name its field."""
 
-    path: Path
+    path: ColumnPath
     type: str
-    field: str = ""
+    comment: str = ""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ def list_columns(table: Mapping[str, Any]) -> tuple[Column, ...]:
         each
         for column in listed
         if column.get("Parameters", {}).get("iceberg.field.current", "true") == "true"
-        for each in _expand((column["Name"],), column["Type"], _field(column))
+        for each in _expand((column["Name"],), column["Type"], column.get("Comment", ""))
     )
 
 
@@ -53,28 +53,38 @@ class Fields:
     """The columns by the fields that they hold; Athena's names have no case."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._named = {(each.field, *_lower(each.path[1:])): each for each in columns if each.field}
-        self._plain = {_lower(each.path): each for each in columns if not each.field}
+        self._columns = {_lower(each.path): each for each in columns}
+        top = [each for each in columns if len(each.path) == 1]
+        self._json = {read_json_name(each.comment): each for each in top}
+        self._named = {read_name(each.comment): each for each in top}
 
-    def find(self, path: Path) -> Column | None:
-        """Return the column that holds a field; None if no column does, or two may."""
-        rest = _lower(path[1:])
-        named = self._named.get((path[0], *rest))
-        if named is None and (path[0].lower(),) in self._plain:
-            named = self._plain.get((path[0].lower(), *rest))
+    def find(self, path: Sequence[FieldName]) -> Column | None:
+        """Return the column that holds a field; None if no column does, or two may.
+
+        Glue has no comments inside of a struct: a field there is found by its name, as new columns
+        have it or those of older versions.
+        """
+        found = self._find_top(path[0])
+        for field in path[1:]:
+            above = _lower(found.path) if found else ()
+            names = (field.name.lower(), name_column(field.json_name).lower())
+            inside = (self._columns.get((*above, name)) for name in names)
+            found = next(filter(None, inside), None) if above else None
+        return found
+
+    def _find_top(self, field: FieldName) -> Column | None:
+        named = self._json.get(field.json_name) or self._named.get(field.name)
+        plain = self._columns.get((field.name.lower(),))
+        if named is None and plain and read_json_name(plain.comment) is None:
+            return plain if read_name(plain.comment) is None else None
         return named
 
 
-def _field(column: Mapping[str, Any]) -> str:
-    comment = column.get("Comment", "")
-    return comment.removeprefix(_MARK) if comment.startswith(_MARK) else ""
-
-
-def _expand(path: Path, kind: str, field: str) -> Iterator[Column]:
-    yield Column(path, kind, field)
+def _expand(path: ColumnPath, kind: str, comment: str) -> Iterator[Column]:
+    yield Column(path, kind, comment)
     struct = _STRUCT.fullmatch(kind.strip())
     for name, inner in _split(struct[1]) if struct else ():
-        yield from _expand((*path, name), inner, field)
+        yield from _expand((*path, name), inner, comment)
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:
@@ -88,5 +98,5 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
             start = at + 1
 
 
-def _lower(path: Path) -> Path:
+def _lower(path: ColumnPath) -> ColumnPath:
     return tuple(each.lower() for each in path)

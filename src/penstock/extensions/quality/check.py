@@ -30,7 +30,7 @@ from penstock.extensions.quality._sql import (
     write_parked,
     write_profile,
 )
-from penstock.extensions.quality._table import OWN, Column, Fields, list_columns
+from penstock.extensions.quality._table import OWN, Column, ColumnPath, Fields, list_columns
 from penstock.extensions.quality.athena import Answer, Athena, Row
 from penstock.extensions.quality.report import (
     Bucket,
@@ -47,7 +47,7 @@ from penstock.extensions.quality.topics import TopicReader
 from penstock.framing import SchemaKey
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import Registries, SchemaVersion, load_registries
-from penstock.schemas import Path, list_fields, list_required
+from penstock.schemas import list_fields, list_required
 
 _MOST_SHOWN_GAPS: Final = 100
 
@@ -59,7 +59,8 @@ class _Profile:
     days: list[Row]
     partitions: list[Row]
     versions: list[Row]
-    values: dict[str | None, dict[Path, int]]  # by schema id and column, the rows with a value
+    # By schema id and column, the rows with a value.
+    values: dict[str | None, dict[ColumnPath, int]]
 
 
 class TableCheck:
@@ -269,15 +270,15 @@ def _read_partition(row: Row, span: Span) -> Partition:
 
 def _count_nulls(
     columns: Sequence[Column],
-    values: Mapping[str | None, Mapping[Path, int]],
+    values: Mapping[str | None, Mapping[ColumnPath, int]],
     versions: Sequence[Version],
     schemas: Mapping[str | None, SchemaVersion],
 ) -> Iterator[ColumnNulls]:
     """Yield the nulls of each column, of the rows whose schema has its field."""
     fields = Fields(columns)
     rows = {each.schema_id: each.rows for each in versions}
-    having: dict[Path, set[str | None]] = defaultdict(set)
-    required: dict[Path, set[str | None]] = defaultdict(set)
+    having: dict[ColumnPath, set[str | None]] = defaultdict(set)
+    required: dict[ColumnPath, set[str | None]] = defaultdict(set)
     for schema_id, version in schemas.items():
         for name in list_fields(version.schema):
             if column := fields.find((name,)):

@@ -8,10 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
 from penstock.errors import SchemaConflictError
 from penstock.records import Projection
 from penstock.schemas import Schema, avro_name
-from penstock.tables import read_event
+from penstock.spark.columns import COMMENT
+from penstock.tables import mark_field, read_event
+
+
+def _name_column(value: Column, name: str) -> Column:
+    """Return the value as the field of an event with a name in JSON.
+
+    Without a comment of its own, it would have that of the field that it is renamed from.
+    """
+    return value.alias(avro_name(name), metadata={COMMENT: mark_field(avro_name(name), name)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +42,16 @@ class EventColumns:
         """Check that the events have columns."""
         self._fields()
 
-    def write_event(self, sql: str) -> str:
-        """Return the SQL of an event, from that of a record; a constant is a column of its name."""
+    def write_event(self, sql: str) -> Column:
+        """Return an event, from the SQL of a record; a constant is a column of its name."""
         held = read_event(self.merged)
         values = {
-            avro_name(column): f"{sql}.`{field}`"
+            column: f"{sql}.`{field}`"
             for field, column in self._fields().items()
             if held.find(field)
         } | {each: f"`{each}`" for each in self._constants()}
-        inside = ", ".join(f"'{name}', {value}" for name, value in values.items())
-        return f"IF({sql} IS NULL, NULL, named_struct({inside}))"
+        columns = [_name_column(F.expr(value), name) for name, value in values.items()]
+        return F.when(F.expr(f"{sql} IS NOT NULL"), F.struct(*columns))
 
     def find_empty(self, sql: str) -> str:
         """Return the condition that all chosen fields are null or empty strings.

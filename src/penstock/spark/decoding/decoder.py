@@ -65,8 +65,7 @@ class Decoder:
                  WHEN record.status <> '{RowStatus.DECODED}' THEN record.status
                  {f"WHEN {is_empty} THEN '{RowStatus.EMPTY}'" if is_empty else ""}
                  ELSE '{RowStatus.DECODED}' END""")
-        event = chosen.write_event(_EVENT) if chosen else _EVENT
-        self._event = mark_event(F.expr(event))
+        self._event = mark_event(chosen.write_event(_EVENT) if chosen else F.expr(_EVENT))
 
     def decode(self, frames: DataFrame) -> DataFrame:
         """Add the column `record` to frames, and update their `status`."""

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 
 from penstock.records import READING
 from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_name
-from penstock.spark.columns import field_of, is_own, is_same
+from penstock.spark.columns import is_same, match_columns
 from penstock.spark.rows import EVENT
 
 # A double holds every whole number up to this one exactly; some larger ones would be rounded.
@@ -41,25 +41,22 @@ def quote(name: str) -> str:
 
 def project_event(event: StructType, columns: StructType) -> dict[str, str]:
     """Return the SQL of the value of each column whose field the event has, by column."""
+    held = match_columns(columns, event, is_nested=False)
     return {
-        column.name: convert(
-            f"{EVENT}.{quote(field_of(column))}",
-            event[field_of(column)].dataType,
-            column.dataType,
-        )
-        for column in columns.fields
-        if not is_own(column) and field_of(column) in event.names
+        name: convert(f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType)
+        for name in columns.names
+        if (field := held.get(name))
     }
 
 
 def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
     """Return SQL conditions, by field: a column would round a whole number of the event."""
+    held = match_columns(columns, event, is_nested=False)
     found = {
-        field: _find_inexact(
-            f"{EVENT}.{quote(field)}", event[field].dataType, column.dataType, count()
+        field.name: _find_inexact(
+            f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType, count()
         )
-        for column in columns.fields
-        if not is_own(column) and (field := field_of(column)) in event.names
+        for name, field in held.items()
     }
     return {
         field: f"COALESCE({condition}, FALSE)" for field, condition in found.items() if condition
@@ -70,15 +67,12 @@ def _find_inexact(value: str, old: DataType, new: DataType, variable_numbers: co
     if isinstance(old, LongType) and isinstance(new, DoubleType):
         return f"({value} NOT BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT})"
     if isinstance(old, StructType) and isinstance(new, StructType):
-        sources = {field_of(column): column for column in old.fields}
-        pairs = [
-            (sources[name], each) for each in new.fields if (name := field_of(each)) in sources
-        ]
+        sources = match_columns(new, old)
         inside = (
             _find_inexact(
-                f"{value}.{quote(own.name)}", own.dataType, each.dataType, variable_numbers
+                f"{value}.{quote(own.name)}", own.dataType, new[name].dataType, variable_numbers
             )
-            for own, each in pairs
+            for name, own in sources.items()
         )
         return " OR ".join(filter(None, inside))
     item = f"v{next(variable_numbers)}"
@@ -92,7 +86,7 @@ def _find_inexact(value: str, old: DataType, new: DataType, variable_numbers: co
 
 
 def convert(value: str, old: DataType, new: DataType) -> str:
-    """Return the SQL that converts a value from the type `old` to `new`; fields match by name.
+    """Return the SQL that converts a value from one type to another; fields match by what they hold.
 
     `old` is the type of a field of an event or of a column, `new` the type of a column that can
     hold all values of `old`. A whole number that a double would round becomes null.
@@ -101,7 +95,7 @@ def convert(value: str, old: DataType, new: DataType) -> str:
 
 
 def _convert_value(value: str, old: DataType, new: DataType, variable_numbers: count[int]) -> str:
-    if is_same(old, new):
+    if is_same(old, new) and _is_in_order(old, new):
         return value
     if isinstance(old, StructType) and isinstance(new, StructType):
         return _convert_struct(value, old, new, variable_numbers)
@@ -120,10 +114,10 @@ def _convert_value(value: str, old: DataType, new: DataType, variable_numbers: c
 def _convert_struct(
     value: str, old: StructType, new: StructType, variable_numbers: count[int]
 ) -> str:
-    sources = {field_of(column): column for column in old.fields}
+    sources = match_columns(new, old)
     parts = []
     for column in new.fields:
-        source = sources.get(field_of(column))
+        source = sources.get(column.name)
         if source is None:
             converted = f"CAST(NULL AS {write_type(column.dataType)})"
         else:
@@ -131,6 +125,23 @@ def _convert_struct(
             converted = _convert_value(inside, source.dataType, column.dataType, variable_numbers)
         parts.append(f"'{column.name}', {converted}")
     return f"IF({value} IS NULL, NULL, NAMED_STRUCT({', '.join(parts)}))"
+
+
+def _is_in_order(old: DataType, new: DataType) -> bool:
+    """Return whether each field of two types with the same names holds what its namesake holds."""
+    if isinstance(old, StructType) and isinstance(new, StructType):
+        sources = match_columns(new, old)
+        return all(
+            (source := sources.get(each.name)) is not None
+            and source.name == each.name
+            and _is_in_order(source.dataType, each.dataType)
+            for each in new.fields
+        )
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return _is_in_order(old.elementType, new.elementType)
+    if isinstance(old, MapType) and isinstance(new, MapType):
+        return _is_in_order(old.valueType, new.valueType)
+    return True
 
 
 def write_type(type_: DataType) -> str:

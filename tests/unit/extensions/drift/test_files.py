@@ -108,7 +108,13 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
         if each.get("Comment") or each.get("Parameters")
     } == {
         "devicename": ("field deviceName", None),
-        "s": ("", {"penstock.type": "struct<X:bigint,x_2:int>"}),
+        "s": (
+            "",
+            {
+                "penstock.type": "struct<X:bigint,x_2:int>",
+                "penstock.comments": '{"x_2": "field x"}',
+            },
+        ),
         "t": ("field T", None),
         "day_2": ("field Day", None),
     }

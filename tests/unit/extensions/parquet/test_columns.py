@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 
 from penstock.errors import SchemaConflictError
 from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
-from penstock.spark.columns import field_of
+from penstock.spark.columns import read_columns
 from penstock.tables import read_glue_column
 
 _OWN = 7
@@ -64,7 +64,7 @@ def test_nested_names_that_differ_in_case_keep_their_fields() -> None:
     (held,) = [each for each in read_file_columns(columns, _event(s=inner)) if each.name == "s"]
 
     assert _grow(columns, s=inner) == columns
-    assert [field_of(each) for each in held.dataType] == ["Temp", "temp"]
+    assert [each.field for each in read_columns(held.dataType).columns] == ["Temp", "temp"]
 
 
 @pytest.mark.parametrize("key", ["query", "batch", "part", "day"])

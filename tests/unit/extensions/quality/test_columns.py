@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.extensions.quality._table import Fields, list_columns
-from penstock.schemas import list_fields, list_required
+from penstock.schemas import FieldName, avro_name, list_fields, list_required
 
 _PLACE = "struct<room:int,seen:array<struct<a:int,b:int>>,in:struct<x:decimal(4,2)>>"
 _TABLE = {
@@ -15,6 +15,8 @@ _TABLE = {
             {"Name": "place", "Type": _PLACE},
             {"Name": "temp", "Type": "int"},
             {"Name": "temp_2", "Type": "double", "Comment": "field TEMP"},
+            {"Name": "order_id", "Type": _PLACE, "Comment": 'field "Order-ID"'},
+            {"Name": "order_x002d_no", "Type": "int"},
             {"Name": "gone", "Type": "int", "Parameters": {"iceberg.field.current": "false"}},
         ]
     },
@@ -32,6 +34,12 @@ def test_columns_come_with_the_inside_of_structs() -> None:
         ("place.in.x", "decimal(4,2)"),
         ("temp", "int"),
         ("temp_2", "double"),
+        ("order_id", _PLACE),
+        ("order_id.room", "int"),
+        ("order_id.seen", "array<struct<a:int,b:int>>"),
+        ("order_id.in", "struct<x:decimal(4,2)>"),
+        ("order_id.in.x", "decimal(4,2)"),
+        ("order_x002d_no", "int"),
         ("day", "date"),
     ]
 
@@ -45,10 +53,18 @@ def test_columns_come_with_the_inside_of_structs() -> None:
         (("Place", "Room"), "place.room"),
         (("place", "seen", "a"), None),
         (("gone",), None),
+        (("order_id",), None),
+        (("Order-ID",), "order_id"),
+        (("Order-ID", "ROOM"), "order_id.room"),
+        (("Order-ID", "-in", "x"), "order_id.in.x"),
+        (("Order-no",), "order_x002d_no"),
+        (("Order-no", "x"), None),
     ],
 )
 def test_a_field_has_its_column(path: tuple[str, ...], column: str | None) -> None:
-    found = Fields(list_columns(_TABLE)).find(path)
+    names = [FieldName(avro_name(each), each) for each in path]
+
+    found = Fields(list_columns(_TABLE)).find(names)
 
     assert (found and found.name) == column
 
@@ -68,5 +84,6 @@ def test_a_schema_requires_fields_that_are_no_union_with_null() -> None:
         ],
     }
 
-    assert list_required(schema) == (("a",), ("c", "x"), ("e",), ("f",))
-    assert list_fields(schema) == frozenset("abcdef")
+    required = [[each.name for each in path] for path in list_required(schema)]
+    assert required == [["a"], ["c", "x"], ["e"], ["f"]]
+    assert list_fields(schema) == {FieldName(each, each) for each in "abcdef"}

@@ -35,8 +35,9 @@ def hold_event(columns: StructType, event: StructType) -> StructType:
 
 def read_file_columns(columns: Sequence[Mapping[str, Any]], event: StructType) -> StructType:
     """Return the columns of a Glue table with the names and fields that files have them by."""
-    named = tables.hold_event(Struct(), read_columns(event), PARTITION_KEYS)
-    return to_spark(name_fields(Struct(tuple(map(read_glue_column, columns))), named))
+    fields = read_columns(event)
+    named = tables.hold_event(Struct(), fields, PARTITION_KEYS)
+    return to_spark(name_fields(Struct(tuple(map(read_glue_column, columns))), named, fields))
 
 
 def grow_columns(
