@@ -14,7 +14,6 @@ import hypothesis
 import pytest
 from botocore.loaders import JSONFileLoader, Loader
 
-import localcloud  # noqa: F401 - before pytest takes the folder of its tests for this package
 from tests.cpu_time import CpuTime
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
@@ -65,20 +64,16 @@ def seeded(request: pytest.FixtureRequest) -> random.Random:
 
 
 @pytest.fixture(scope="session")
-def cloud(tmp_path_factory):
-    """Start a localcloud in this process on a free port, one for the whole session."""
-    # This import takes half a second, which most tests do not need.
-    from localcloud.door.server import start_server  # noqa: PLC0415
-    from localcloud.quotas import VPCS, QuotaValues  # noqa: PLC0415
+def cloud(localcloud):
+    """Return the localcloud of the session, where the accounts of most tests may have many VPCs."""
+    from localcloud.quotas import VPCS, QuotaValues  # noqa: PLC0415 - takes half a second
 
-    server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
-    for account in ("111111111111", "222222222222"):  # which many tests share
-        server.cloud.state(QuotaValues).set(account, VPCS, 1_000)
+    for account in ("111111111111", "222222222222"):
+        localcloud.state(QuotaValues).set(account, VPCS, 1_000)
     # Its modules stay; looking through them for garbage again and again is work for nothing.
     gc.collect()
     gc.freeze()
-    yield server.cloud
-    server.stop()
+    return localcloud
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.fixtures.jobs import make_jobs
 
 _NUMBERS = itertools.count(1)

@@ -17,7 +17,7 @@ import pytest
 
 from localcloud.__main__ import main
 from localcloud.command.instance import find_instance, start_time
-from tests.fixtures.functions import deploy, invoke, wait_until
+from localcloud.testing import deploy, invoke, wait_until
 
 _AWS = str(Path(sys.executable).with_name("aws"))
 

@@ -16,8 +16,8 @@ from botocore.session import Session
 
 from localcloud.door import control
 from localcloud.errors import BrokerStartError
+from localcloud.testing import wait_until
 from penstock.aws.client import AwsClient, Service
-from tests.fixtures.functions import wait_until
 
 _JSON = {"Content-Type": "application/json"}
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.functions import async_invocation
-from tests.fixtures.functions import allow, deploy, invoke, make_queue, make_role, wait_until
+from localcloud.testing import allow, deploy, invoke, make_queue, make_role, wait_until
 
 _FAILING = """
 import os

@@ -13,7 +13,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.functions import zips
-from tests.fixtures.functions import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
+from localcloud.testing import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
 from tests.policy_documents import allow, allow_role, make_role, trust
 
 _MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.refusals import refusal
 
 _ACCOUNT = "333333333334"

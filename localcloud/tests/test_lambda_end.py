@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.fixtures.functions import is_running, wait_until
+from localcloud.testing import is_running, wait_until
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SCRIPT = """
@@ -16,8 +16,8 @@ import sys, threading, time
 from pathlib import Path
 import boto3
 from localcloud.door.server import start_server
-from tests.fixtures.functions import deploy, wait_until
-from tests.fixtures.functions import invoke
+from localcloud.testing import deploy, wait_until
+from localcloud.testing import invoke
 server = start_server(Path(sys.argv[1]), 0)
 def client(service, account="111111111111"):
     return boto3.client(service, endpoint_url=server.cloud.endpoint, region_name="eu-central-1",

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.fixtures.functions import ECHO, deploy, error_of, invoke, is_running, wait_until
+from localcloud.testing import ECHO, deploy, error_of, invoke, is_running, wait_until
 
 
 def test_an_exception_is_reported_with_its_stack(client):

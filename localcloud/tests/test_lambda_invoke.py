@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import (
+from localcloud.testing import (
     ECHO,
     deploy,
     error_of,

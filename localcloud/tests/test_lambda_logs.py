@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.policy_documents import allow, allow_role, make_role, trust
 
 _LAMBDA = {"Service": "lambda.amazonaws.com"}

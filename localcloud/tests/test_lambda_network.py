@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.testing import deploy, invoke, wait_until
 from tests.account_ids import CONSUMER
-from tests.fixtures.functions import deploy, invoke, wait_until
 from tests.two_accounts import TwoAccounts
 
 _ASK_STS = """

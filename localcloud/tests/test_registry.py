@@ -161,7 +161,7 @@ def test_the_command_prints_its_urls(own, vpc, shown, capsys, monkeypatch):
 def test_without_its_jar_the_sentence_names_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setattr(registry.apicurio, "_APP", tmp_path)
 
-    with pytest.raises(registry.apicurio.MissingToolError, match="fetch it with `make install`"):
+    with pytest.raises(registry.apicurio.MissingToolError, match="run `localcloud fetch`"):
         registry.ApicurioProcess("127.0.0.1", 0, tmp_path / "apicurio.log")
 
 

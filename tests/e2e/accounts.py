@@ -25,10 +25,10 @@ from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
+from localcloud.testing import invoke, wait_until
 from penstock.errors import BrokerLoginError
 from penstock.kafka.probe import check_access
 from tests.e2e.jobs import stop_application
-from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
 from tests.kafka.running_cluster import Running, produce
 

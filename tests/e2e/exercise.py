@@ -14,6 +14,7 @@ import pytest
 
 from demo.accounts import make_jobs
 from demo.rows import read_table
+from localcloud.testing import wait_until
 from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX
@@ -31,7 +32,6 @@ from tests.e2e.payments import (
 from tests.e2e.registry import Registry
 from tests.e2e.sales import SALE, SALES, SHOP_RUNS, SUMMARY_RUN, TOTALS_RUN
 from tests.e2e.staging import JOB, Review, make_staging_job
-from tests.fixtures.functions import invoke, wait_until
 
 _SENSOR = {"RegistryName": "penstock", "SchemaName": "sensor"}
 _ERRORS, _SHOP = "penstock-analytics-errors", "shop"

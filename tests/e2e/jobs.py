@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 
 _ENDED = ("SUCCESS", "FAILED", "CANCELLED")
 _PENSTOCK = Path(sys.executable).with_name("penstock")

@@ -10,9 +10,9 @@ from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 from demo.rows import read_table
+from localcloud.testing import wait_until
 from tests.e2e.accounts import CONSUMER, Accounts
 from tests.e2e.registry import CONFLUENT_URL, Registry
-from tests.fixtures.functions import wait_until
 
 TOPIC = "payments"
 FUNCTION = f"consumer-{TOPIC}"

@@ -17,13 +17,13 @@ from unittest.mock import patch
 
 from demo.accounts import REGION
 from demo.rows import read_table
+from localcloud.testing import wait_until
 from penstock.extensions.staging import JoinTables, Role
 from penstock.extensions.staging.configuration import load_plan
 from penstock.records import FailedRecord, Record, Source, make_row
 from penstock.sinks import DynamoDbClient, UpsertWriter
 from tests.e2e.accounts import CONSUMER, Root
 from tests.e2e.payments import STAGED
-from tests.fixtures.functions import wait_until
 
 JOB = "review"
 _DEVICE = "000001"

@@ -7,9 +7,9 @@ from itertools import groupby
 
 import pytest
 
+from localcloud.testing import wait_until
 from tests.e2e.accounts import PRODUCER
 from tests.e2e.model import expect_rows, find_differences, make_events
-from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 

@@ -12,8 +12,8 @@ import pytest
 from demo.lake import source_of
 from demo.screen import StepFailedError, print_failure
 from localcloud.faults import Faults, Kind
+from localcloud.testing import invoke, wait_until
 from tests.e2e.accounts import CONSUMER, PRODUCER
-from tests.fixtures.functions import invoke, wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from demo.screen import StepFailedError
+from localcloud.testing import wait_until
 from penstock.framing import decode_frame
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER, PRODUCER_DEPLOYER, at_once
 from tests.e2e.conftest import CANARY, READER
@@ -22,7 +23,6 @@ from tests.e2e.leftovers import list_everything, list_usable_keys
 from tests.e2e.payments import FUNCTIONS, REGISTRIES
 from tests.e2e.registry import URL
 from tests.e2e.watches import Watch
-from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 

@@ -17,6 +17,7 @@ from threading import Event, Thread
 
 import pytest
 
+from localcloud.testing import is_running, wait_until
 from penstock.errors import BrokerError, BrokerUnavailableError, DeliveryError
 from penstock.kafka import (
     Delivery,
@@ -38,7 +39,6 @@ from tests.fixtures.brokers import (
     read_to_end,
     running_brokers,
 )
-from tests.fixtures.functions import is_running, wait_until
 
 pytestmark = pytest.mark.kafka
 

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.infra.planned import UNKNOWN
 from tests.infra.plans import find_cases
 

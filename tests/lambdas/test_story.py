@@ -13,6 +13,7 @@ import pytest
 
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
+from localcloud.testing import allow, deploy, invoke, make_role, wait_until
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from tests.fixtures.backups import work_as
 from tests.fixtures.consumers import (
@@ -23,7 +24,6 @@ from tests.fixtures.consumers import (
     build_consumer,
     package,
 )
-from tests.fixtures.functions import allow, deploy, invoke, make_role, wait_until
 from tests.fixtures.mappings import Topic, broker, mapped
 from tools.build_zip import build
 from tools.lambda_packages import Target

@@ -14,13 +14,13 @@ import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
+from localcloud.testing import wait_until
 from penstock.aws import AwsClient
 from penstock.errors import SchemaNotFoundError
 from penstock.registry import RegistryAdmin, load_admin
 from penstock.registry._http_client import HttpClient
 from tests.fixtures.backups import ACCOUNT
 from tests.fixtures.copies import Move, glue, move, shape
-from tests.fixtures.functions import wait_until
 
 __all__ = ["glue", "move"]
 

@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 from kafka import KafkaProducer, TopicPartition
 
+from localcloud.testing import wait_until
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
 from penstock.registry import CachedRegistry, Registries, RegistrySettings
 from penstock.registry.memory import MemoryRegistry
@@ -18,7 +19,6 @@ from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.lease import Lease
 from tests.fixtures.brokers import PRODUCER, logged_in
-from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame
 from tests.spark.sinks import FileErrors, sink_settings

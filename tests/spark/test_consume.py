@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from localcloud.testing import wait_until
 from penstock.errors import (
     CheckpointError,
     CheckpointInUseError,
@@ -22,7 +23,6 @@ from penstock.framing import FrameKind, decode_frame, encode_glue_frame
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.state.lease import Lease
-from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading, persisted
 from tests.spark.records import make_record
 from tests.spark.sinks import with_sinks

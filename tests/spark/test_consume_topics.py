@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from localcloud.testing import wait_until
 from penstock.attempts import Attempts
 from penstock.kafka import TopicIds
 from penstock.spark.query import stream
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.topic_watch import TopicWatch
-from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
 

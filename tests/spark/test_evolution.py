@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.testing import wait_until
 from penstock.cli import main
 from penstock.kafka import Security, Topic, ensure_topic
 from penstock.registry import RegistrySettings
@@ -17,7 +18,6 @@ from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
 from tests.fixtures.backups import work_as
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, logged_in
-from tests.fixtures.functions import wait_until
 from tests.spark.consuming import SECONDS
 from tests.spark.sinks import FileErrors, sink_settings
 from tests.stubs.sessions import make_session

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from localcloud.testing import wait_until
 from penstock.errors import CheckpointInUseError, SettingsError, SinkUnavailableError
 from penstock.spark.query.parts import write_leased
 from penstock.spark.settings.lease import LeaseSettings
@@ -22,7 +23,6 @@ from penstock.spark.state.lease import (
     name_lease,
 )
 from penstock.tables import BatchId
-from tests.fixtures.functions import wait_until
 
 _BATCH = BatchId("q", 3)
 _SECONDS = 60

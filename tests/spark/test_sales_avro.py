@@ -23,6 +23,7 @@ from jobs.sales.generated import COLUMNS, write_csv
 from jobs.sales.producing import send_messages
 from jobs.sales.records import load_regions
 from jobs.sales.summaries import format_totals, rank_totals
+from localcloud.testing import wait_until
 from penstock.errors import SchemaNotFoundError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
@@ -30,7 +31,6 @@ from penstock.schemas import decode, encode
 from penstock.spark import session
 from penstock.spark.query.source import source_options
 from penstock.spark.settings.consume import ReadSettings
-from tests.fixtures.functions import wait_until
 from tests.spark.consuming import PASSWORD, SECONDS, USER
 from tests.spark.sales_figures import SEED
 from tests.spark.test_sales import SETS, Story, spread

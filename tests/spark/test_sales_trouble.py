@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.spark.sales_stream import (
     HUNG,
     as_rows,

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 
 _PARQUET = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
 _JSON = "org.openx.data.jsonserde.JsonSerDe"

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.policy_documents import allow, allow_role, make_role, trust
 
 _GLUE = {"Service": "glue.amazonaws.com"}

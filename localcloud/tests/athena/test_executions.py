@@ -12,7 +12,7 @@ from moto.athena.models import athena_backends
 
 from localcloud.queries.engine import run_query
 from localcloud.queries.query import Query, QueryFailedError, StatementKind
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.policy_documents import allow, make_role, trust
 
 _NUMBERS = "SELECT n FROM UNNEST(sequence(0, 2499)) AS t(n)"

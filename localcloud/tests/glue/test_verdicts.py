@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.glue.definitions import (
     FIRST,
     MESSAGE,

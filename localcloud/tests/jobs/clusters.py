@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 
 ENDED = ("TERMINATED", "TERMINATED_WITH_ERRORS")
 # A line with a metric, in CloudWatch's embedded metric format.

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.command.logs import follow_log
 from localcloud.services.emr_serverless.model import Applications
-from tests.fixtures.functions import is_running, wait_until
+from localcloud.testing import is_running, wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _FAIL_ONCE = """

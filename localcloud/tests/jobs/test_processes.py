@@ -20,7 +20,7 @@ from localcloud.jobs import (
     execute,
     read_submission,
 )
-from tests.fixtures.functions import is_running, wait_until
+from localcloud.testing import is_running, wait_until
 
 _ROOT = Path(__file__).resolve().parents[3]
 _HOLD = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.identity.decisions import list_decisions
-from tests.fixtures.functions import make_zip
+from localcloud.testing import make_zip
 from tests.fixtures.jobs import make_job_role, make_jobs
 from tests.jobs.clusters import METRIC, find_metrics
 from tests.two_accounts import CONSUMER, PORT, TwoAccounts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.refusals import refusal
 
 

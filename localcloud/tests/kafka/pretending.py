@@ -10,7 +10,7 @@ import pytest
 
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 

@@ -7,7 +7,7 @@ import pytest
 from localcloud.network.nodes import Nodes
 from localcloud.services.kafka import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.kafka.pretending import describe_request, wait_for
 from tests.refusals import refusal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.functions import allow, deploy, invoke, make_role
+from localcloud.testing import allow, deploy, invoke, make_role
 from tests.kafka.running_cluster import consume
 
 pytestmark = pytest.mark.kafka

@@ -16,7 +16,7 @@ from kafka.errors import (
 )
 
 from localcloud.identity.credentials import SessionKeys
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.kafka.running_cluster import consume, produce, refused_login
 
 pytestmark = pytest.mark.kafka

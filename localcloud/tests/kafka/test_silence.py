@@ -21,7 +21,7 @@ from localcloud.brokers import (
 )
 from localcloud.identity import AcceptedToken
 from localcloud.network.names import resolve_names
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.kafka.running_cluster import refused_login
 
 pytestmark = pytest.mark.kafka

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.policy_documents import allow, keys_of, make_role, trust
 
 ACCOUNT = "444444444444"

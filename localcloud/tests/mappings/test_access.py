@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 import pytest
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
-from tests.fixtures.functions import allow, deploy, make_role, wait_until
+from localcloud.testing import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import (
     PASSWORD,
     USER,

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.fixtures.functions import deploy, wait_until
+from localcloud.testing import deploy, wait_until
 from tests.fixtures.mappings import (
     create_topic,
     get,

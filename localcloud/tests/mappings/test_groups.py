@@ -7,7 +7,7 @@ import time
 import pytest
 from kafka import KafkaConsumer
 
-from tests.fixtures.functions import deploy, wait_until
+from localcloud.testing import deploy, wait_until
 from tests.fixtures.mappings import (
     count_members,
     create_topic,

@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-from tests.fixtures.functions import deploy, wait_until
+from localcloud.testing import deploy, wait_until
 from tests.fixtures.mappings import create_topic, mapped
 
 pytestmark = pytest.mark.kafka

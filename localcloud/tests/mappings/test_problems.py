@@ -8,7 +8,7 @@ import requests
 
 from localcloud.identity.credentials import SessionKeys
 from localcloud.services.lambda_.execution import poller_variables
-from tests.fixtures.functions import deploy, invoke, is_running
+from localcloud.testing import deploy, invoke, is_running
 from tests.mappings.unconnected import NOWHERE, create, function, settle
 from tests.policy_documents import allow, make_role, trust
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import deploy, make_role
+from localcloud.testing import deploy, make_role
 from tests.mappings.unconnected import NOWHERE, create, function, settle
 from tests.refusals import refusal
 

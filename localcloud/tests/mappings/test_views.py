@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.mappings.unconnected import create, function, settle
 from tests.refusals import refusal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import deploy, wait_until
+from localcloud.testing import deploy, wait_until
 
 NOWHERE = ["127.0.0.1:9"]
 

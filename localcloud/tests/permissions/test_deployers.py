@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import ECHO, make_zip
+from localcloud.testing import ECHO, make_zip
 from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 from tests.vpcs import make_vpc
 

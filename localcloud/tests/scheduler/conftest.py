@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from localcloud.services.scheduler import delivery
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.policy_documents import allow, make_role
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 

@@ -10,7 +10,7 @@ import pytest
 
 from localcloud.services.scheduler import delivery
 from localcloud.services.scheduler.model import Schedules
-from tests.fixtures.functions import wait_until
+from localcloud.testing import wait_until
 from tests.policy_documents import allow, document, make_role
 from tests.refusals import refusal
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group

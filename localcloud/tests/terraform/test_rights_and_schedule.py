@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.identity.permissions import may
-from tests.fixtures.functions import deploy
+from localcloud.testing import deploy
 from tests.fixtures.terraform import Terraform
 from tools.local_root import copy_infra
 

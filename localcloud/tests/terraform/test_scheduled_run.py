@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.testing import wait_until
 from tests.e2e.jobs import stop_application
-from tests.fixtures.functions import wait_until
 from tests.fixtures.terraform import Terraform
 from tools.local_root import copy_infra
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from localcloud.testing import invoke
 from tests.fixtures.consumers import Consumer
-from tests.fixtures.functions import invoke
 from tests.lambdas.consumer.model import Model
 
 NewModel = Callable[[Consumer], Model]

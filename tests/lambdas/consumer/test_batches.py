@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from localcloud.faults import Faults, Kind
+from localcloud.testing import wait_until
 from tests.fixtures.consumers import Consumer
-from tests.fixtures.functions import wait_until
 from tests.lambdas.consumer.batches import DONE, NewModel, consume, rows_of
 
 

@@ -11,8 +11,8 @@ from kafka import KafkaConsumer, KafkaProducer
 
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
+from localcloud.testing import wait_until
 from tests.fixtures.consumers import Consumer, make_reader, remove_role
-from tests.fixtures.functions import wait_until
 from tests.fixtures.mappings import create_topic, get, mapped
 from tests.lambdas.consumer.model import Model
 

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
+from localcloud.testing import invoke, wait_until
 from penstock.cli import main
-from tests.fixtures.functions import invoke, wait_until
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka

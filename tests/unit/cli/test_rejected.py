@@ -12,11 +12,11 @@ from unittest.mock import patch
 import pytest
 from botocore.session import Session
 
+from localcloud.testing import deploy
 from penstock.cli import main
 from penstock.errors import SinkUnavailableError
 from penstock.producing import RejectedEvent, RejectedEvents
 from tests.fixtures.commands import read_json
-from tests.fixtures.functions import deploy
 from tests.fixtures.rejected import bucket, keys_of
 from tests.stubs.terminal import Terminal
 

@@ -86,7 +86,7 @@ def _find_inexact(value: str, old: DataType, new: DataType, variable_numbers: co
 
 
 def convert(value: str, old: DataType, new: DataType) -> str:
-    """Return the SQL that converts a value from one type to another; fields match by what they hold.
+    """Return the SQL that converts a value from type `old` to `new`; fields match by their content.
 
     `old` is the type of a field of an event or of a column, `new` the type of a column that can
     hold all values of `old`. A whole number that a double would round becomes null.

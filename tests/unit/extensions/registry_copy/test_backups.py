@@ -13,10 +13,10 @@ from unittest.mock import patch
 import pytest
 
 from localcloud.cloud import Cloud
+from localcloud.testing import allow, make_role
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
 from tests.fixtures.commands import read_json
-from tests.fixtures.functions import allow, make_role
 from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket", "run"]
