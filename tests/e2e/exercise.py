@@ -14,7 +14,7 @@ import pytest
 
 from demo.accounts import make_jobs
 from demo.rows import read_table
-from localcloud.testing import wait_until
+from localcloud.testing import invoke, wait_until
 from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX

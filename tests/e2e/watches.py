@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from localcloud.testing import invoke
 from tests.e2e.accounts import Accounts, Root
-from tests.fixtures.functions import invoke
 
 _PENSTOCK = Path(sys.executable).with_name("penstock")
 _PERIOD_MINUTES = 5
