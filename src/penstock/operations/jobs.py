@@ -115,21 +115,19 @@ def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun
 def _read_commands(root: Path) -> dict[str, str]:
     """Return the submit commands of a root and of its extensions, by run.
 
-    An extension that runs a job of the root elsewhere, as a cluster does, has its command.
+    A step of a cluster replaces the job run of EMR Serverless: its job is to run there.
     """
     outputs = read_outputs(root)
     if "submit_commands" not in outputs:
         raise OperationError(f"found no output `submit_commands` in {root}; apply it first")
-    of_extensions = [
-        each["submit_commands"]
-        for _, each in sorted(outputs.items())
-        if isinstance(each, dict) and isinstance(each.get("submit_commands"), dict)
-    ]
-    return {
-        run: command
-        for commands in (outputs["submit_commands"], *of_extensions)
-        for run, command in commands.items()
-    }
+    of_extensions = (each.get("submit_commands") for each in outputs.values() if _is_map(each))
+    commands = [outputs["submit_commands"], *filter(_is_map, of_extensions)]
+    pairs = [pair for each in commands for pair in each.items()]
+    return dict(sorted(pairs, key=lambda pair: pair[1].split()[:3] == ADD_STEPS))
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _read_command(command: str) -> dict[str, Any]:

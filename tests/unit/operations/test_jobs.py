@@ -90,14 +90,12 @@ def test_a_job_is_submitted_by_its_name(emr: Stubber, put_out: Callable[..., Pat
     assert submit_job(root, "replay", ["--attempts", "0"]) == JobRun("00a", "00b", "eu-central-1")
 
 
-def test_a_job_of_an_extension_is_found_and_replaces_that_of_the_root(
-    emr: Stubber, put_out: Callable[..., Path]
-) -> None:
-    extension = {"submit_commands": {"consume": command_of()}, "lake_principals": {}}
-    root = put_out(submit_commands={"consume": ""}, secret_arn="arn", cluster=extension)
+def test_a_job_of_an_extension_is_found(emr: Stubber, put_out: Callable[..., Path]) -> None:
+    extension = {"submit_commands": {"fold": command_of()}, "lake_principals": {}}
+    root = put_out(submit_commands={"consume": ""}, secret_arn="arn", sales=extension)
     emr.add_response("start_job_run", _ANSWER, request_of())
 
-    assert submit_job(root, "consume") == JobRun("00a", "00b", "eu-central-1")
+    assert submit_job(root, "fold") == JobRun("00a", "00b", "eu-central-1")
 
 
 def _answer(emr: Stubber, *states: str) -> None:

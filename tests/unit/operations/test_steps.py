@@ -93,6 +93,16 @@ def test_a_job_of_a_cluster_is_a_step_with_more_flags(
     assert str(made) == "step s-1 of cluster j-1"
 
 
+def test_a_step_replaces_the_job_run_of_the_root_and_of_another_extension(
+    stubs: dict[str, Stubber], put_out: Callable[..., Path]
+) -> None:
+    stubs["emr"].add_response("add_job_flow_steps", {"StepIds": ["s-1"]})
+    run = {"submit_commands": {"totals": "aws emr-serverless start-job-run"}}
+    cluster = {"submit_commands": {"totals": _command()}}
+
+    assert submit_job(put_out(**run, cluster=cluster, sales=run), "totals") == _STEP
+
+
 def test_a_cluster_that_has_ended_is_named(
     stubs: dict[str, Stubber], put_out: Callable[..., Path]
 ) -> None:
