@@ -14,7 +14,7 @@ from penstock.kafka import (
     Topic,
     apply_readers,
     apply_topics,
-    await_rights,
+    await_permissions,
     drop_access,
     drop_topic,
 )
@@ -24,7 +24,7 @@ SETTINGS = KafkaSettings.from_environ(os.environ)
 
 def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Apply an event of infra/modules/kafka-access, and return the changes in words."""
-    return {"done": await_rights(lambda: _apply_event(event))}
+    return {"done": await_permissions(lambda: _apply_event(event))}
 
 
 def _apply_event(event: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.login import java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
-from penstock.kafka.probe import await_rights
+from penstock.kafka.probe import await_permissions
 from penstock.kafka.producer import MAX_RECORD_BYTES, Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
@@ -35,7 +35,7 @@ __all__ = [
     "TopicIds",
     "apply_readers",
     "apply_topics",
-    "await_rights",
+    "await_permissions",
     "drop_access",
     "drop_topic",
     "ensure_topic",

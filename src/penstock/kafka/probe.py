@@ -88,7 +88,7 @@ def _find_broker(
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
 
 
-def await_rights(action: Callable[[], _Result], *, timeout_seconds: float = 60.0) -> _Result:
+def await_permissions(action: Callable[[], _Result], *, timeout_seconds: float = 60.0) -> _Result:
     """Run an idempotent action, and retry it while the brokers refuse the login or a permission.
 
     The permission may be new, and IAM takes a while to propagate it to the brokers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
-from penstock.kafka import Security, Topic, apply_topics, await_rights, probe
+from penstock.kafka import Security, Topic, apply_topics, await_permissions, probe
 from penstock.kafka.topics import open_admin
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
@@ -36,7 +36,7 @@ def test_a_login_that_is_refused_at_first(brokers: Brokers) -> None:
             finally:
                 brokers.keys[access_key] = key
 
-        await_rights(log_in_and_let_in, timeout_seconds=60)
+        await_permissions(log_in_and_let_in, timeout_seconds=60)
 
     assert brokers.logins[access_key] > 1
 
@@ -45,7 +45,7 @@ def test_a_login_that_is_never_accepted(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER) as access_key:
         brokers.keys.pop(access_key)
         with pytest.raises(BrokerLoginError, match="refuses the login by OAUTHBEARER"):
-            await_rights(lambda: log_in(brokers), timeout_seconds=0.2)
+            await_permissions(lambda: log_in(brokers), timeout_seconds=0.2)
 
 
 def test_a_right_that_is_refused_at_first(brokers: Brokers) -> None:
@@ -60,7 +60,7 @@ def test_a_right_that_is_refused_at_first(brokers: Brokers) -> None:
             brokers.allow(ANONYMOUS, name, "DESCRIBE", "ALTER")
             raise
 
-    done = await_rights(grow_and_allow, timeout_seconds=60)
+    done = await_permissions(grow_and_allow, timeout_seconds=60)
 
     assert refused
     assert done == (f"topic {name!r} went from 1 to 2 partitions",)
@@ -70,7 +70,7 @@ def test_a_right_that_is_never_granted(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
 
     with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be read: "):
-        await_rights(lambda: grow(brokers, name), timeout_seconds=0.2)
+        await_permissions(lambda: grow(brokers, name), timeout_seconds=0.2)
 
 
 def test_an_error_other_than_a_missing_permission_is_raised_immediately() -> None:
@@ -81,6 +81,6 @@ def test_an_error_other_than_a_missing_permission_is_raised_immediately() -> Non
         raise TopicChangeError("topic 't' has 3 partitions and cannot go down to 2")
 
     with pytest.raises(TopicChangeError, match="cannot go down to 2"):
-        await_rights(refuse)
+        await_permissions(refuse)
 
     assert len(tries) == 1
