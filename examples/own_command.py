@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping
 from functools import partial
 
-from penstock.cli import add_output, say
+from penstock.cli import add_output, print_line
 from penstock.errors import SettingsError
 from penstock.operations import list_schemas, read_versions
 
@@ -39,5 +39,5 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         print(json.dumps(newest))
         return 0
     for name, number in newest.items():
-        say(f"{name} {number}")
+        print_line(f"{name} {number}")
     return 0

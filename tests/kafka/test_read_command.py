@@ -181,14 +181,14 @@ def test_a_follower_waits_for_new_records_until_it_is_interrupted(
 ) -> None:
     shown = []
 
-    def say(line: str) -> None:
+    def print_line(line: str) -> None:
         shown.append(line.rpartition("  ")[2])
         if shown == ["first", "second"]:
             raise KeyboardInterrupt
         _send(settings, topic, b"second")
 
     _send(settings, topic, b"first")
-    with patch("penstock.cli._read.say", say):
+    with patch("penstock.cli._read.print_line", print_line):
         assert run(topic, "--follow") == (1, [])  # values without a frame
 
     assert shown == ["first", "second"]

@@ -1,4 +1,4 @@
-# A run or a step that ended and should not have; a streaming run ends in no other way.
+# Rules for runs and steps that failed or were cancelled. A streaming run has no other end.
 locals {
   ended = merge(
     {

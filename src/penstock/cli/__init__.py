@@ -8,19 +8,19 @@ from __future__ import annotations
 from penstock.cli.arguments import add_output, expect, expect_count, use_answer_codes
 from penstock.cli.command import main
 from penstock.cli.profiles import write_profiles
-from penstock.cli.terminal import Progress, complain, printable, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import Progress, print_error, print_line, printable
+from penstock.cli.values import print_json
 
 __all__ = [
     "Progress",
     "add_output",
-    "complain",
     "expect",
     "expect_count",
     "main",
+    "print_error",
+    "print_json",
+    "print_line",
     "printable",
-    "say",
-    "say_json",
     "use_answer_codes",
     "write_profiles",
 ]

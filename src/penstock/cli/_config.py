@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from penstock.cli.arguments import add_output
 from penstock.cli.profiles import CONFIG_FILE, Profile, is_setting
-from penstock.cli.terminal import say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import print_line
+from penstock.cli.values import print_json
 
 HELP = "Show the settings that other commands use, and where each value comes from."
 
@@ -30,10 +30,10 @@ def _run(flags: argparse.Namespace) -> int:
         settings = {
             name: {"value": value, "from": source} for name, (value, source) in rows.items()
         }
-        say_json({"profile": profile.name or None, "file": profile.path, "settings": settings})
+        print_json({"profile": profile.name or None, "file": profile.path, "settings": settings})
         return 0
     if not profile.path:
-        say(f"found no {CONFIG_FILE} here or above; `penstock init` writes one")
+        print_line(f"found no {CONFIG_FILE} here or above; `penstock init` writes one")
     for name, (value, source) in sorted(rows.items()):
-        say(f"{name} = {value}  ({source})")
+        print_line(f"{name} = {value}  ({source})")
     return 0

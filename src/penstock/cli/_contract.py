@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from penstock.cli.arguments import add_output, add_root, find_root
-from penstock.cli.terminal import say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import print_line
+from penstock.cli.values import print_json
 from penstock.operations import CONTRACT_FILE, write_contract
 
 HELP = "Write the contract of a consumer from the outputs of the producer's Terraform root."
@@ -33,7 +33,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 def _run(settings: argparse.Namespace) -> int:
     written = write_contract(settings.producer, settings.consumer, settings.to)
     if settings.output == "json":
-        say_json({"consumer": written.consumer, "file": written.path})
+        print_json({"consumer": written.consumer, "file": written.path})
     else:
-        say(f"wrote the contract of {written.consumer} to {written.path}")
+        print_line(f"wrote the contract of {written.consumer} to {written.path}")
     return 0

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import Progress, print_line
+from penstock.cli.values import print_json
 from penstock.operations import (
     EventLines,
     GeneratedEvents,
@@ -42,10 +42,10 @@ def preview(
     known, new = verdicts.pop("known version", 0), verdicts.pop("new version", 0)
     refused = verdicts.total()
     if flags.output == "json":
-        say_json({"summary": {"knownVersion": known, "newVersion": new, "refused": refused}})
+        print_json({"summary": {"knownVersion": known, "newVersion": new, "refused": refused}})
     else:
         counts = f"{known:,} with a known version, {new:,} with a new one, {refused:,} refused"
-        say(f"{counts}; nothing was sent or registered")
+        print_line(f"{counts}; nothing was sent or registered")
     return 1 if refused else 0
 
 
@@ -56,13 +56,13 @@ def _show(
     output: str,
 ) -> None:
     if output == "json":
-        say_json(described)
+        print_json(described)
     elif "schema" in described:
-        say(f"{source.locate(event.number)}: {_describe_version(described)}")
+        print_line(f"{source.locate(event.number)}: {_describe_version(described)}")
     else:
         error = described["error"]
         words = [f"{described['verdict']}: {error['message']}", *error["diff"]]
-        say(f"{source.locate(event.number)}: {'  '.join(words)}")
+        print_line(f"{source.locate(event.number)}: {'  '.join(words)}")
 
 
 def _describe_version(described: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from penstock.cli._submit import show_submitted
 from penstock.cli.arguments import add_from_environ, add_output, add_root
-from penstock.cli.terminal import Progress, Table, say
-from penstock.cli.values import describe_bytes, describe_headers, say_json, show_moment
+from penstock.cli.terminal import Progress, Table, print_line
+from penstock.cli.values import describe_bytes, describe_headers, print_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
 from penstock.settings import describe_settings
 from penstock.sinks import DeadLetter, SelectionSettings
@@ -69,7 +69,7 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("rows", 0)
         for number, row in enumerate(list_dead_letters(flags.table, selection), 1):
             if flags.output == "json":
-                say_json(_make_json(row))
+                print_json(_make_json(row))
             else:
                 when = show_moment(row.first_seen_ms)
                 table.add(row.id, when, row.attempts, row.stage, row.reason, row.detail)
@@ -90,10 +90,10 @@ def _run_show(flags: argparse.Namespace) -> int:
         "lost": row.lost or None,
     }
     if flags.output == "json":
-        say_json(described)
+        print_json(described)
     else:
         for line in json.dumps(described, indent=2).splitlines():
-            say(line)
+            print_line(line)
     return 1 if row.lost else 0
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from penstock.cli.arguments import add_output, find_root
 from penstock.cli.profiles import CONFIG_FILE, ROOTS, write_profiles
-from penstock.cli.terminal import complain, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import print_error, print_line
+from penstock.cli.values import print_json
 from penstock.errors import OperationError
 from penstock.operations import read_contract_profile, read_root_profiles
 
@@ -51,9 +51,9 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         profiles = dict(_read_roots(flags, environ))
     write_profiles(flags.to, profiles)
     if flags.output == "json":
-        say_json({"file": flags.to, "profiles": sorted(profiles)})
+        print_json({"file": flags.to, "profiles": sorted(profiles)})
     else:
-        say(f"wrote the profiles {', '.join(sorted(profiles))} to {flags.to}")
+        print_line(f"wrote the profiles {', '.join(sorted(profiles))} to {flags.to}")
     return 0
 
 
@@ -78,4 +78,4 @@ def _read_roots(
     if not found:
         raise OperationError("; ".join(map(str, problems)))
     for problem in problems:
-        complain(problem)
+        print_error(problem)

@@ -15,8 +15,8 @@ from typing import Any
 
 from penstock.cli._dry_run import preview
 from penstock.cli.arguments import add_output, expect, expect_count
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import format_json, say_json
+from penstock.cli.terminal import Progress, print_line
+from penstock.cli.values import format_json, print_json
 from penstock.errors import SettingsError
 from penstock.operations import (
     EventLines,
@@ -143,7 +143,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
                 if lines := _format(batch, source.locate, flags):
                     bar.clear()
                     for line in lines:
-                        say(line)
+                        print_line(line)
                     sys.stdout.flush()
                 bar.show("records", totals.done, records)
         finally:
@@ -197,9 +197,9 @@ def _show(produced: ProducedEvent) -> str:
 
 def _say_summary(totals: _Totals, output: str) -> None:
     if output == "json":
-        say_json({"summary": totals.describe()})
+        print_json({"summary": totals.describe()})
     else:
-        say(totals.show())
+        print_line(totals.show())
 
 
 @contextmanager

@@ -11,12 +11,12 @@ from itertools import islice
 from typing import Any
 
 from penstock.cli.arguments import add_output, expect, expect_count
-from penstock.cli.terminal import Progress, say
+from penstock.cli.terminal import Progress, print_line
 from penstock.cli.values import (
     describe_bytes,
     describe_headers,
     describe_value,
-    say_json,
+    print_json,
     show_bytes,
     show_moment,
 )
@@ -69,9 +69,9 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("records", 0, flags.count)
         for number, record in enumerate(islice(records, flags.count), 1):
             if flags.output == "json":
-                say_json(_make_json(record))
+                print_json(_make_json(record))
             else:
-                say(_show(record))
+                print_line(_show(record))
                 sys.stdout.flush()
             failed += record.failure is not None
             bar.show("records", number, flags.count)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from penstock.cli.arguments import add_from_environ, add_output
-from penstock.cli.terminal import Progress, Table, say
-from penstock.cli.values import say_json, show_moment
+from penstock.cli.terminal import Progress, Table, print_line
+from penstock.cli.values import print_json, show_moment
 from penstock.operations import ListedEvent, ReplayedEvent, list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."
@@ -69,17 +69,17 @@ def _run_list(settings: argparse.Namespace) -> int:
 def _list_as_text(table: Table, found: ListedEvent) -> None:
     if (event := found.event) is None:
         table.close()
-        say(f"{found.key} cannot be read: {found.problem}")
+        print_line(f"{found.key} cannot be read: {found.problem}")
     else:
         table.add(found.key, show_moment(event.timestamp), event.reason, event.detail)
 
 
 def _list_as_json(found: ListedEvent) -> None:
     event = found.event
-    say_json(
+    print_json(
         {
             "key": found.key,
-            "when": event and event.when,
+            "when": event and event.received_at,
             "reason": event and event.reason,
             "detail": event and event.detail,
             "problem": found.problem or None,
@@ -99,26 +99,26 @@ def _run_replay(settings: argparse.Namespace) -> int:
             stay += sent.rejected + bool(sent.problem)
             bar.show("events", written + stay)
     if settings.output == "json":
-        say_json({"summary": {"written": written, "stay": stay}})
+        print_json({"summary": {"written": written, "stay": stay}})
     else:
-        say(f"{written} written, {stay} stay")
+        print_line(f"{written} written, {stay} stay")
     return 1 if stay or not written else 0
 
 
 def _replay_as_text(sent: ReplayedEvent) -> None:
     if sent.problem:
-        say(f"{sent.key} stays: {sent.problem}")
+        print_line(f"{sent.key} stays: {sent.problem}")
     elif sent.record:
-        say(f"{sent.key} is written as {sent.record}")
+        print_line(f"{sent.key} is written as {sent.record}")
     else:
-        say(
+        print_line(
             f"{sent.key} is a request: {sent.written:,} of its events are written, "
-            f"{sent.rejected:,} are rejected and kept alone"
+            f"{sent.rejected:,} are rejected and kept one by one"
         )
 
 
 def _replay_as_json(sent: ReplayedEvent) -> None:
-    say_json(
+    print_json(
         {
             "key": sent.key,
             "record": sent.record or None,

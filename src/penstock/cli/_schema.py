@@ -10,8 +10,8 @@ from typing import Any
 
 from penstock.cli.arguments import add_from_environ, add_output, expect_count
 from penstock.cli.commands import add_installed
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import describe_value, say_json
+from penstock.cli.terminal import Progress, print_line
+from penstock.cli.values import describe_value, print_json
 from penstock.errors import OperationError
 from penstock.operations import (
     check_candidate,
@@ -75,10 +75,10 @@ def _run_list(settings: argparse.Namespace) -> int:
         bar.show("schemas are listed")
         names = list_schemas(settings.registry)
     if settings.output == "json":
-        say_json({"schemas": names})
+        print_json({"schemas": names})
     else:
         for name in names:
-            say(name)
+            print_line(name)
     return 0
 
 
@@ -86,7 +86,7 @@ def _run_versions(settings: argparse.Namespace) -> int:
     with Progress(prints_lines=False) as bar:
         schema = read_versions(settings.registry, settings.schema, bar.show)
     if settings.output == "json":
-        say_json(
+        print_json(
             {
                 "schema": schema.name,
                 "mode": schema.compatibility,
@@ -96,11 +96,11 @@ def _run_versions(settings: argparse.Namespace) -> int:
         )
         return 0
     compares = f", checkpoint {schema.checkpoint}" if schema.checkpoint else ""
-    say(f"{schema.name}: mode {schema.compatibility}{compares}")
+    print_line(f"{schema.name}: mode {schema.compatibility}{compares}")
     for version in schema.versions:
         when = version.registered_at
         registered = f", registered {when:%Y-%m-%dT%H:%M:%SZ}" if when else ""
-        say(f"  version {version.number}: {version.id}, {version.status}{registered}")
+        print_line(f"  version {version.number}: {version.id}, {version.status}{registered}")
     return 0
 
 
@@ -109,14 +109,14 @@ def _run_show(settings: argparse.Namespace) -> int:
         version = read_version(settings.registry, settings.schema, settings.version, bar.show)
     if settings.output == "json":
         described = {"schema": settings.schema, **_describe_version(version)}
-        say_json(described | {"definition": version.definition})
+        print_json(described | {"definition": version.definition})
         return 0
     try:
         text = json.dumps(json.loads(version.definition), indent=2)
     except ValueError:  # of a registry's other formats, such as Protobuf
         text = version.definition
     for line in text.splitlines():
-        say(line)
+        print_line(line)
     return 0
 
 
@@ -127,7 +127,7 @@ def _run_diff(settings: argparse.Namespace) -> int:
         )
     old, new = found.before.number, found.after.number
     if settings.output == "json":
-        say_json(
+        print_json(
             {
                 "schema": settings.schema,
                 "before": _describe_version(found.before),
@@ -141,7 +141,7 @@ def _run_diff(settings: argparse.Namespace) -> int:
         )
         return 0
     for line in str(found.diff).splitlines():
-        say(line)
+        print_line(line)
     _say_reading(new, old, found.after_reads_before)
     _say_reading(old, new, found.before_reads_after)
     return 0
@@ -149,9 +149,9 @@ def _run_diff(settings: argparse.Namespace) -> int:
 
 def _say_reading(reader: int, writer: int, problems: Sequence[str]) -> None:
     can = "cannot read" if problems else "reads"
-    say(f"version {reader} {can} records of version {writer}")
+    print_line(f"version {reader} {can} records of version {writer}")
     for problem in problems:
-        say(f"  {problem}")
+        print_line(f"  {problem}")
 
 
 def _run_check(settings: argparse.Namespace) -> int:
@@ -161,22 +161,22 @@ def _run_check(settings: argparse.Namespace) -> int:
         found = check_candidate(settings.registry, settings.schema, definition, bar.show)
     if settings.output == "json":
         described = {"schema": settings.schema, "accepted": not found.problems}
-        say_json(described | describe_value(found))
+        print_json(described | describe_value(found))
         return 1 if found.problems else 0
     if found.problems:
-        say(f"{settings.schema} would reject it")
+        print_line(f"{settings.schema} would reject it")
     elif found.number is not None:
-        say(f"{settings.schema} has it as version {found.number}")
+        print_line(f"{settings.schema} has it as version {found.number}")
     else:
-        say(f"{settings.schema} would accept it by its mode {found.compatibility}")
+        print_line(f"{settings.schema} would accept it by its mode {found.compatibility}")
     for problem in found.problems:
-        say(f"  {problem}")
+        print_line(f"  {problem}")
     for numbers, effect in (
         (found.readers, "with version {} cannot read its records"),
         (found.records, "with it cannot read records of version {}"),
     ):
         if numbers:
-            say("programs that read " + effect.format(", ".join(map(str, numbers))))
+            print_line("programs that read " + effect.format(", ".join(map(str, numbers))))
     return 1 if found.problems else 0
 
 
@@ -186,10 +186,10 @@ def _run_register(settings: argparse.Namespace) -> int:
         bar.show("versions are read, and the definition is registered")
         found = register_schema(settings.registry, settings.schema, definition)
     if settings.output == "json":
-        say_json({"schema": settings.schema, **describe_value(found)})
+        print_json({"schema": settings.schema, **describe_value(found)})
     else:
         done = "registered" if found.created else "has"
-        say(f"{settings.schema}: {done} version {found.number}, {found.id}")
+        print_line(f"{settings.schema}: {done} version {found.number}, {found.id}")
     return 0
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from penstock.cli.arguments import add_output
-from penstock.cli.terminal import Progress, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import Progress, print_line
+from penstock.cli.values import print_json
 from penstock.operations import DeadLetterCount, Status, StatusReader, StatusSettings
 
 HELP = (
@@ -36,10 +36,10 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("what is open is counted")
         status = StatusReader(settings).read()
     if flags.output == "json":
-        say_json(status)
+        print_json(status)
     else:
         for line in _show(status):
-            say(line)
+            print_line(line)
     return 1 if status.problems or (flags.fail and status.is_open) else 0
 
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping
 
 from penstock.cli.arguments import add_output, add_root
-from penstock.cli.terminal import Progress, complain, say
-from penstock.cli.values import say_json
+from penstock.cli.terminal import Progress, print_error, print_line
+from penstock.cli.values import print_json
 from penstock.errors import OperationError
 from penstock.operations import (
     JobRun,
@@ -63,7 +63,7 @@ def _run(settings: argparse.Namespace) -> int:
             state = wait_for_job(run, report=bar.show)
         except OperationError as error:
             bar.clear()
-            complain(error)
+            print_error(error)
             return 2
         counts = count_rows(run) if isinstance(run, JobRun) else None
     show_submitted(settings.job, run, settings.output, state, counts)
@@ -79,7 +79,7 @@ def show_submitted(
 ) -> None:
     """Print that a job was submitted, or its final state and its counts."""
     if output == "json":
-        say_json(
+        print_json(
             {
                 "job": job,
                 "id": run.id,
@@ -93,9 +93,9 @@ def show_submitted(
             }
         )
     elif state is None:
-        say(f"submitted {job} as {run}")
+        print_line(f"submitted {job} as {run}")
     else:
-        say(f"{run} is {state}{_describe_counts(counts)}")
+        print_line(f"{run} is {state}{_describe_counts(counts)}")
 
 
 def _describe_counts(counts: RunCounts | None) -> str:

@@ -26,7 +26,7 @@ from penstock.cli import (
 )
 from penstock.cli.commands import Command, add_command, load_commands
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
-from penstock.cli.terminal import complain
+from penstock.cli.terminal import print_error
 from penstock.errors import PenstockError, SettingsError
 
 # By task, as the help lists them.
@@ -62,10 +62,10 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 2
     except PenstockError as error:
-        complain(error)
+        print_error(error)
         return 1
     return code
 

@@ -14,12 +14,12 @@ _BAR_WIDTH = 20
 _ERASE_LINE = "\r\x1b[K"
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line; line breaks and other control characters in it are escaped."""
     print(printable(line))
 
 
-def complain(error: Exception) -> None:
+def print_error(error: Exception) -> None:
     """Print an error to stderr, each wrong setting on a line; control characters are escaped."""
     lines = str(error).split("\n")
     if isinstance(error, SettingsError) and len(error.problems) > 1:
@@ -44,12 +44,12 @@ class Table:
     def add(self, *row: object) -> None:
         """Print a row."""
         self.close()
-        say(self._form.format(*row))
+        print_line(self._form.format(*row))
 
     def close(self) -> None:
         """Print the header, unless it was."""
         if self._header:
-            say(self._form.format(*self._header))
+            print_line(self._form.format(*self._header))
             self._header = ()
 
 

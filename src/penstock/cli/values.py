@@ -78,7 +78,7 @@ def format_json(value: Any) -> str:
     return write_value(describe_value(value))
 
 
-def say_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print a value as JSON in one line, which a program that reads the output has at once."""
     print(format_json(value), flush=True)
 

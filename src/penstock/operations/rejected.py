@@ -96,8 +96,8 @@ def replay_rejected(
         try:
             event = events.read(key)
             send = partial(_invoke, client, function or event.function)
-            parts = event.split()
-            if parts == [event.again()]:
+            parts = event.list_events()
+            if parts == [event.with_base()]:
                 yield _send_event(events, key, parts, send)
             else:
                 yield _send_request(events, key, event, parts, send)

@@ -60,7 +60,7 @@ class RejectedEvent:
     is_request: bool = False
 
     @property
-    def when(self) -> str:
+    def received_at(self) -> str:
         """The time at which the producer received the event, in ISO 8601 and UTC."""
         return datetime.fromtimestamp(self.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
 
@@ -71,23 +71,23 @@ class RejectedEvent:
         Lambda retries an asynchronous invocation twice, under the same request id. A retry after
         midnight writes a second object, so the event is replayed twice and not lost.
         """
-        day = self.when[:10].replace("-", "/")
+        day = self.received_at[:10].replace("-", "/")
         return f"{self.function}/{day}/{self.request_id}-{self.index}.json"
 
-    def again(self) -> Any:
+    def with_base(self) -> Any:
         """Return the event as it is sent again, with the base fields that the producer added."""
         if not isinstance(self.event, dict):
             return self.event
         return {**self.base, **self.event}
 
-    def split(self) -> list[Any]:
+    def list_events(self) -> list[Any]:
         """Return the events to send again: those of a request, else only this event.
 
         An event of a request that has no time gets the time at which the request was received, and
         each later event one more millisecond, because the producer adds increasing times.
         """
         if not self.is_request:
-            return [self.again()]
+            return [self.with_base()]
         return [
             {**self._make_base(number), **event} if isinstance(event, dict) else event
             for number, event in enumerate(split_request(self.event))
@@ -106,7 +106,7 @@ class RejectedEvent:
             "event": self.event,
             "base": dict(self.base),
             "stampedAt": self.timestamp,
-            "when": self.when,
+            "when": self.received_at,
             "reason": self.reason,
             "detail": self.detail,
             "rule": self.rule,
@@ -142,7 +142,7 @@ class RejectedEvent:
                 found["index"],
                 bool(found.get("isRequest")),
             )
-            _ = event.when  # raises for a number that is not a time
+            _ = event.received_at  # raises for a number that is not a time
         except (KeyError, TypeError, ValueError, ArithmeticError, OSError, RecursionError) as error:
             raise ValueError(f"no document of a rejected event: {error!r}") from error
         return event

@@ -82,7 +82,7 @@ def test_events_are_listed_by_producer_and_day(run: Run, bucket: str) -> None:
     assert told == [
         {
             "key": each.key,
-            "when": each.when,
+            "when": each.received_at,
             "reason": each.reason,
             "detail": each.detail,
             "problem": None,
@@ -129,7 +129,7 @@ def test_an_event_cannot_control_the_terminal(run: Run, bucket: str) -> None:
 def test_an_event_is_written_and_then_deleted(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
-    source = f"assert event == [{_EVENT.again()!r}], event\n    return [{_PLACE!r}]"
+    source = f"assert event == [{_EVENT.with_base()!r}], event\n    return [{_PLACE!r}]"
     function = _function(client, source)
     (key,) = _keep(bucket, dataclasses.replace(_EVENT, function=function))
 

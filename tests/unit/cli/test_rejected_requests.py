@@ -51,7 +51,8 @@ def test_a_request_that_was_kept_whole_is_written_event_by_event(
     code, out = run("replay", key)
 
     assert out == (
-        f"{key} is a request: 10,001 of its events are written, 0 are rejected and kept alone\n"
+        f"{key} is a request: 10,001 of its events are written, "
+        "0 are rejected and kept one by one\n"
         "10001 written, 0 stay\n"
     )
     assert (code, keys_of(client, bucket)) == (0, [])
@@ -65,7 +66,7 @@ def test_events_of_a_request_that_are_rejected_are_kept_alone(
 
     code, out = run("replay", key)
 
-    assert "10,000 of its events are written, 1 are rejected and kept alone\n" in out
+    assert "10,000 of its events are written, 1 are rejected and kept one by one\n" in out
     assert out.endswith("10000 written, 1 stay\n")
     assert (code, keys_of(client, bucket)) == (1, [])
 

@@ -93,7 +93,7 @@ def _send_again(text: str, numbers: Numbers) -> str:
     world.take({"requestContext": {}, "body": f"[{text}]"})
     kept = RejectedEvent.read(world.bucket.events.pop().write())
     world.topic.failure = None
-    world.take(write_events([kept.again()]))
+    world.take(write_events([kept.with_base()]))
     return world.outcome()
 
 
@@ -215,6 +215,6 @@ def test_an_event_that_was_refused_for_its_digits_is_replayed_once_numbers_are_d
     kept = RejectedEvent.read(world.bucket.events.pop().write())
 
     world.numbers = Numbers.DECIMAL
-    world.take(write_events([kept.again()]))
+    world.take(write_events([kept.with_base()]))
 
     assert f"'total': Decimal('{_EXACT}')" in world.outcome()

@@ -68,7 +68,7 @@ def test_any_event_is_kept_unchanged(event: Any) -> None:
 
     assert kept.event == event
     if not isinstance(event, dict):
-        assert kept.again() == event
+        assert kept.with_base() == event
 
 
 def test_an_event_that_json_cannot_hold_is_kept_as_repr() -> None:
@@ -80,8 +80,10 @@ def test_an_event_that_json_cannot_hold_is_kept_as_repr() -> None:
 def test_a_replay_sends_the_original_timestamp() -> None:
     own = {"deviceId": "d-9", "timestamp": 5}
 
-    assert _EVENT.again() == {"deviceId": "000001", "timestamp": 1_795_234_015_788} | _EVENT.event
-    assert _changed(event=own).again() == own
+    assert (
+        _EVENT.with_base() == {"deviceId": "000001", "timestamp": 1_795_234_015_788} | _EVENT.event
+    )
+    assert _changed(event=own).with_base() == own
 
 
 def test_an_event_that_python_cannot_show_is_kept_as_a_sentence() -> None:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from penstock.cli import Progress, complain, expect_count, say, say_json, use_answer_codes
+from penstock.cli import (
+    Progress,
+    expect_count,
+    print_error,
+    print_json,
+    print_line,
+    use_answer_codes,
+)
 from penstock.errors import SettingsError
 from penstock.extensions.drift.operation import TableSettings, find_drift, sync_lake
 
@@ -83,7 +90,7 @@ def _run(
     try:
         return run(flags, TableSettings.from_flags(flags, environ))
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 1
 
 
@@ -93,13 +100,15 @@ def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:
             flags.registry, flags.schemas, tables, flags.files, flags.rows, report=bar.show
         )
     if flags.output == "json":
-        say_json(found)
+        print_json(found)
         return 2 if found.differences else 0
     for difference in found.differences:
-        say(_describe_difference(difference))
+        print_line(_describe_difference(difference))
     calls = ", ".join(f"{name} {count}" for name, count in found.calls.items())
     left = f", {found.files_left} left unread" if found.files_left else ""
-    say(f"differences: {len(found.differences)}; footers read: {found.files}{left}; calls: {calls}")
+    print_line(
+        f"differences: {len(found.differences)}; footers read: {found.files}{left}; calls: {calls}"
+    )
     return 2 if found.differences else 0
 
 
@@ -109,14 +118,14 @@ def _run_sync(flags: argparse.Namespace, tables: TableSettings) -> int:
             flags.registry, flags.schemas, tables, apply=flags.apply, report=bar.show
         )
     if flags.output == "json":
-        say_json({"tables": synced})
+        print_json({"tables": synced})
     else:
         for table in synced:
             done = "changed" if table.applied else "to change"
             _say_all(f"{table.name}: {done}", table.changes)
             _say_all(f"{table.name}: needs a decision", table.left)
             if not table.changes and not table.left:
-                say(f"{table.name}: nothing to change")
+                print_line(f"{table.name}: nothing to change")
     waiting = any(table.left or (table.changes and not table.applied) for table in synced)
     return 2 if waiting else 0
 
@@ -124,8 +133,8 @@ def _run_sync(flags: argparse.Namespace, tables: TableSettings) -> int:
 def _say_all(title: str, differences: Iterable[Any]) -> None:
     for at, difference in enumerate(differences):
         if at == 0:
-            say(title)
-        say(f"  {_describe_difference(difference)}")
+            print_line(title)
+        print_line(f"  {_describe_difference(difference)}")
 
 
 def _describe_difference(difference: Any) -> str:

@@ -9,10 +9,10 @@ from functools import partial
 from penstock.cli import (
     Progress,
     add_output,
-    complain,
     expect,
-    say,
-    say_json,
+    print_error,
+    print_json,
+    print_line,
     use_answer_codes,
 )
 from penstock.errors import SettingsError
@@ -62,29 +62,30 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         settings = QualitySettings.from_flags(flags, environ)
         topics = TopicSettings.from_flags(flags, environ) if flags.kafka else None
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 1
     with Progress(prints_lines=False) as bar:
         found = check_quality(settings, flags.table, topics, flags.into, report=bar.show)
     if flags.output == "json":
-        say_json(found.report.to_json() | {"places": found.places})
+        print_json(found.report.to_json() | {"places": found.places})
     else:
         show(found.report)
         for place in found.places:
-            say(f"written to {place}")
+            print_line(f"written to {place}")
     return 2 if found.report.failed else 0
 
 
 def show(report: Report) -> None:
     """Print the rules of a report."""
     since = f"since {report.since:%Y-%m-%d}" if report.since else "the whole table"
-    say(f"{report.table}, {since}: {report.rows:,} rows")
-    say(_COLUMNS.format("RULE", "VERDICT", "FOUND", "LIMIT", "DETAIL"))
+    print_line(f"{report.table}, {since}: {report.rows:,} rows")
+    print_line(_COLUMNS.format("RULE", "VERDICT", "FOUND", "LIMIT", "DETAIL"))
     for each in report.rules:
         found, limit = _number(each.found), _number(each.limit)
-        say(_COLUMNS.format(each.rule, each.state, found, limit, each.detail))
+        print_line(_COLUMNS.format(each.rule, each.state, found, limit, each.detail))
     scanned = sum(each.scanned_bytes for each in report.queries)
-    say(f"{len(report.failed)} rules failed; {len(report.queries)} queries, {scanned:,} bytes")
+    queries = f"{len(report.queries)} queries, {scanned:,} bytes"
+    print_line(f"{len(report.failed)} rules failed; {queries}")
 
 
 def _number(value: float | None) -> str:

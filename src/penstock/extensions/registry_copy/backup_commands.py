@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from penstock.cli import Progress, say, say_json
+from penstock.cli import Progress, print_json, print_line
 from penstock.extensions.registry_copy.backups import (
     RestoredSchema,
     RestoredVersion,
@@ -76,12 +76,12 @@ def _run_export(settings: argparse.Namespace) -> int:
             report=bar.show,
         )
     if settings.output == "json":
-        say_json({"file": settings.to, "schemas": schemas})
+        print_json({"file": settings.to, "schemas": schemas})
         return 0
     for each in schemas:
-        say(f"{each.name}: {each.versions} versions")
+        print_line(f"{each.name}: {each.versions} versions")
     versions = sum(each.versions for each in schemas)
-    say(f"wrote {settings.to}; schemas: {len(schemas)}, versions: {versions}")
+    print_line(f"wrote {settings.to}; schemas: {len(schemas)}, versions: {versions}")
     return 0
 
 
@@ -95,12 +95,12 @@ def _run_import(settings: argparse.Namespace) -> int:
             if settings.output == "text":
                 _say_schema(schema, settings.dry_run)
     if settings.output == "json":
-        say_json({"file": settings.file, "dryRun": settings.dry_run, "schemas": schemas})
+        print_json({"file": settings.file, "dryRun": settings.dry_run, "schemas": schemas})
         return 0
     counts = Counter(version.action for schema in schemas for version in schema.versions)
     done = "to register" if settings.dry_run else "registered"
     end = "nothing was changed" if settings.dry_run else "each was compared with the backup"
-    say(
+    print_line(
         f"versions {done}: {counts['register']}, kept: {counts['keep']}, "
         f"left out: {counts['leave-out']}; {end}"
     )
@@ -108,9 +108,9 @@ def _run_import(settings: argparse.Namespace) -> int:
 
 
 def _say_schema(schema: RestoredSchema, is_plan: bool) -> None:
-    say(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
+    print_line(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
     for version in schema.versions:
-        say(f"  version {version.number} {_describe_version(version, is_plan)}")
+        print_line(f"  version {version.number} {_describe_version(version, is_plan)}")
 
 
 def _describe_version(version: RestoredVersion, is_plan: bool) -> str:

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 
-from penstock.cli import Progress, add_output, say, say_json
+from penstock.cli import Progress, add_output, print_json, print_line
 from penstock.extensions.registry_copy.copying import (
     CopiedSchema,
     CopiedVersion,
@@ -94,7 +94,7 @@ def _run_copy(flags: argparse.Namespace) -> int:
 
         result = copy_registry(settings, show, bar.show)
     if flags.output == "json":
-        say_json(
+        print_json(
             {
                 "mapFile": result.map_file,
                 "mapWritten": result.map_written,
@@ -121,13 +121,13 @@ def _say_schema(schema: CopiedSchema, is_plan: bool) -> None:
     if schema.new_name not in {"", schema.name}:
         name += f" as {schema.new_name}"
     mode = f", mode {schema.compatibility}" if schema.compatibility else ""
-    say(f"{name}: {schema.action}{mode}")
+    print_line(f"{name}: {schema.action}{mode}")
     for version in schema.versions:
-        say(f"  version {version.number} {_describe_version(version, is_plan)}")
+        print_line(f"  version {version.number} {_describe_version(version, is_plan)}")
     for note in schema.notes:
-        say(f"  {note}")
+        print_line(f"  {note}")
     for problem in schema.problems:
-        say(f"  PROBLEM {problem}")
+        print_line(f"  PROBLEM {problem}")
 
 
 def _describe_version(version: CopiedVersion, is_plan: bool) -> str:
@@ -143,16 +143,17 @@ def _say_end(report: CopyReport, is_plan: bool) -> None:
     versions = [version for schema in report.schemas for version in schema.versions]
     counts = Counter(version.action for version in versions)
     refused = sum(bool(schema.problems) for schema in report.schemas)
-    say(
+    print_line(
         f"versions {'to register' if is_plan else 'registered'}: {counts['register']}, "
         f"kept: {counts['keep']}, shared: {counts['share']}, left out: {counts['leave-out']}; "
         f"schemas with problems: {refused}"
     )
     if is_plan:
-        say("nothing was changed")
+        print_line("nothing was changed")
         return
     samples = sum(version.samples for version in versions)
-    say(f"compared: {sum(v.samples > 0 for v in versions)} versions, {samples} sample records")
+    compared = sum(version.samples > 0 for version in versions)
+    print_line(f"compared: {compared} versions, {samples} sample records")
     if report.is_unchanged:
-        say("nothing had to be changed")
-    say(f"map: {report.map_file}")
+        print_line("nothing had to be changed")
+    print_line(f"map: {report.map_file}")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from penstock.cli import add_output, say, say_json
+from penstock.cli import add_output, print_json, print_line
 from penstock.extensions.staging.operation import PlannedTable, check_staging
 
 HELP = "Check the configuration of a staging job."
@@ -27,13 +27,13 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 def _run(environ: Mapping[str, str], settings: argparse.Namespace) -> int:
     tables = check_staging(settings.file, environ)
     if settings.output == "json":
-        say_json({"file": settings.file, "tables": tables})
+        print_json({"file": settings.file, "tables": tables})
         return 0
     for table in tables:
         for line in _describe_table(table):
-            say(line)
+            print_line(line)
     topics = sum(len(each.topics) for each in tables)
-    say(f"{settings.file} is valid; tables: {len(tables)}, topics and patterns: {topics}")
+    print_line(f"{settings.file} is valid; tables: {len(tables)}, topics and patterns: {topics}")
     return 0
 
 
