@@ -67,7 +67,7 @@ def test_a_second_ctrl_c_ends_the_command_at_once(run: Run, registry: MemoryRegi
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    with patch("penstock.cli._produce.say", interrupt):
+    with patch("penstock.cli._produce.print_line", interrupt):
         assert run()[0] == 130
 
 
