@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 _CASE = next(case for case in find_cases() if str(case) == "consumer-smallest")
 _BUCKET = "module.lake.module.bucket.aws_s3_bucket_policy.this"
 _FUNCTION = 'module.consumer_functions.module.function["consumer"].aws_iam_role_policy.runtime'
-_JOB = 'module.spark["spark"].aws_iam_role_policy.work["consume"]'
-_TRUST = 'module.spark["spark"].aws_iam_role.job["consume"]'
+_JOB = 'module.spark["spark"].module.jobs.aws_iam_role_policy.work["consume"]'
+_TRUST = 'module.spark["spark"].module.jobs.aws_iam_role.job["consume"]'
 
 
 @pytest.fixture

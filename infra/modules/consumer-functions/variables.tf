@@ -31,7 +31,7 @@ variable "functions" {
 variable "mapping" {
   description = "The event source mappings; infra/modules/kafka-mapping says what each attribute means."
   type = object({
-    batching            = optional(object({ size = optional(number), window_seconds = optional(number) }))
+    batching            = optional(object({ size = optional(number), window_seconds = optional(number) }), {})
     park_failed_batches = bool
     provisioned         = optional(object({ minimum_pollers = optional(number), maximum_pollers = optional(number) }))
   })
