@@ -39,7 +39,7 @@ def installed(tmp_path_factory):
 def test_the_wheel_starts_without_the_clone(installed, tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    given = {"PATH": f"{installed}:{os.environ['PATH']}", "HOME": str(tmp_path)}
 
     def localcloud(*words):
         return _run([installed / "localcloud", *words], cwd=tmp_path, env=given)
@@ -50,7 +50,7 @@ def test_the_wheel_starts_without_the_clone(installed, tmp_path, monkeypatch):
     try:
         assert f"http://127.0.0.1:{port}" in said
         assert "  missing   Kafka, for MSK clusters; Apicurio Registry" in said
-        assert " fetch\n" in said
+        assert ": localcloud fetch\n" in said
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
         glue = Session().client("glue")
         definition = '{"type": "record", "name": "R", "fields": []}'

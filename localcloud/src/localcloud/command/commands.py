@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -188,8 +189,10 @@ def _require(folder: Path) -> Instance:
 
 
 def _program() -> str:
-    """Return the words that run this program in a shell, such as `.venv/bin/python -m ...`."""
+    """Return the words that run this program in a shell: `localcloud`, if it is found on PATH."""
     python, here = Path(sys.executable), Path.cwd()
+    if shutil.which("localcloud") == str(python.with_name("localcloud")):
+        return "localcloud"
     return f"{python.relative_to(here) if here in python.parents else python} -m localcloud"
 
 
