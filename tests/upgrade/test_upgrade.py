@@ -185,9 +185,9 @@ def test_a_cluster_of_the_root_is_that_of_the_extension(accounts, upgraded):
         _add_like(state, old, like)
     (consumer.folder / "cluster.tfstate").write_text(json.dumps(state))
     consumer.extend((consumer.folder / EXTENSIONS_FILE).read_text() + _CLUSTER)
-    network = f"-var=network={json.dumps(NETWORK | {'emr_buckets': True})}"
+    network = consumer.variables["network"] | {"emr_buckets": True}
     words = ("-input=false", "-refresh=false", "-state=cluster.tfstate", "-out=plan")
-    consumer.run("plan", *words, network, "-var=check_quotas=false")
+    consumer.run("plan", *words, f"-var=network={json.dumps(network)}", "-var=check_quotas=false")
     shown = json.loads(consumer.run("show", "-json", "plan").stdout)
 
     moved = {one["address"]: one.get("previous_address") for one in shown["resource_changes"]}
