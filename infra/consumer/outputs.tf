@@ -66,11 +66,6 @@ output "quotas" {
   value       = module.quotas.values
 }
 
-output "secret_arn" {
-  description = "The ARN of this account's copy of the Kafka user and password."
-  value       = module.broker_access.secret_arn
-}
-
 output "spark_application" {
   description = "The id of the EMR Serverless application, null without Spark; stop it before you change or destroy it."
   value       = one([for spark in values(module.spark) : spark.application.id])

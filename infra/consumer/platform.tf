@@ -4,7 +4,6 @@ locals {
   # As penstock.spark.session.session_settings() has them.
   session_settings = jsondecode(file("${path.module}/../modules/session.json"))
 
-  _statements = module.rights.statements
   # Without what depends on jobs and clients: the jobs take it.
   ground = {
     account_id           = var.account_id
@@ -43,7 +42,7 @@ locals {
     registry  = { backups = join(" ", var.registry_backups), has_others = length(local.registries) > 0, urls = local.registry_urls }
     retention = var.retention
     # Of IAM policies, as JSON lists.
-    statements = local._statements
+    statements = module.rights.statements
     store      = { errors = module.reading_store.errors, leases = module.reading_store.readings["function_leases"], readings = module.reading_store.readings }
   }
 

@@ -172,17 +172,14 @@ variable "registry_backups" {
 }
 
 variable "retention" {
-  description = "What is kept: objects of deleted buckets, tables, and the days of deleted secrets and keys, of logs, and of settled dead letters."
+  description = "Protection of tables, deletion of buckets with their objects, and days to keep: deleted keys and secrets, logs, and dead letters that are done or parked."
   type = object({
-    # Of tables.
-    deletion_protection = optional(bool, true)
-    # Deletes buckets with their objects.
+    deletion_protection  = optional(bool, true)
     force_destroy        = optional(bool, false)
     key_deletion_days    = optional(number, 30)
     log_days             = optional(number, 365)
     secret_recovery_days = optional(number, 30)
-    # Of dead letters that are done or parked.
-    settled_days = optional(number)
+    settled_days         = optional(number)
   })
   default = {}
 
@@ -191,10 +188,7 @@ variable "retention" {
     error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
   }
   validation {
-    condition = contains(
-      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
-      var.retention.log_days
-    )
+    condition     = contains([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], var.retention.log_days)
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
   }
   validation {

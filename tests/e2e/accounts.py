@@ -299,8 +299,9 @@ class Accounts:
 
     def password_of(self, root: Root) -> str:
         """Read a consumer's own copy of its password."""
-        client = self.client("secretsmanager", root.id)
-        return client.get_secret_value(SecretId=root.outputs()["secret_arn"])["SecretString"]
+        (profile,) = root.outputs()["profiles"].values()
+        secrets = self.client("secretsmanager", root.id)
+        return secrets.get_secret_value(SecretId=profile["KAFKA_SECRET_ARN"])["SecretString"]
 
     def _root(self, kind: str, account: str, name: str = "") -> Root:
         local = Local(self.cloud.folder)
