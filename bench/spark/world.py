@@ -166,8 +166,8 @@ def _end_jvm() -> None:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    kinds = ("spark", "s3")
-    found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    folders = ("jars/spark/lib", "localcloud/.cache/jars/s3")
+    found = (path for folder in folders for path in _ROOT.glob(f"{folder}/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     return {
         **session_settings(),

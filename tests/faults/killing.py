@@ -182,7 +182,8 @@ def _is_executor(folder: Path) -> bool:
 
 
 def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
-    found = [path for name in ("spark", "s3") for path in _ROOT.glob(f"jars/{name}/lib/*.jar")]
+    folders = ("jars/spark/lib", "localcloud/.cache/jars/s3")
+    found = [path for folder in folders for path in _ROOT.glob(f"{folder}/*.jar")]
     jars = {path.name: str(path) for path in found}
     assert jars, "no jars in jars/spark/lib, run `make install`"
     ours = session_settings()

@@ -54,8 +54,8 @@ def hosts_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory, hosts_file):
-    kinds = ("spark", "s3")
-    found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    folders = ("jars/spark/lib", "localcloud/.cache/jars/s3")
+    found = (path for folder in folders for path in _ROOT.glob(f"{folder}/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")

@@ -22,7 +22,7 @@ from localcloud.jobs import (
 )
 from localcloud.testing import is_running, wait_until
 
-_ROOT = Path(__file__).resolve().parents[3]
+_LOCALCLOUD = Path(__file__).resolve().parents[2]
 _HOLD = """
 import sys
 from pathlib import Path
@@ -177,7 +177,7 @@ def test_output_goes_to_two_files_and_the_log(tmp_path):
 
 def test_kill_9_of_localcloud_leaves_no_job_behind(tmp_path):
     command = [sys.executable, "-c", _HOLD, str(tmp_path)]
-    process = subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=_LOCALCLOUD, stdout=subprocess.PIPE, text=True)
     with process.stdout as said:
         driver = int(said.readline())
     child = wait_until(

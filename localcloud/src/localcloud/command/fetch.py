@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from localcloud.command.prepare import prepare
 from localcloud.command.terminal import say
 from localcloud.errors import LocalcloudError
 from localcloud.jars import Jar, fetch_jar, read_lock
@@ -42,6 +41,9 @@ def fetch(folder: Path, purposes: Sequence[str]) -> None:
         _fetch_all(missing)
     if not purposes or "broker" in purposes:
         say("Kafka's classes, and the packages of Lambda's runtime")
+        # It imports moto, which takes a second and refuses an AWS_PROFILE that is not there.
+        from localcloud.command.prepare import prepare  # noqa: PLC0415
+
         prepare()
     say(f"Terraform's provider for AWS: {find_provider(os.environ, Path.home())}")
 
