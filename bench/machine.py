@@ -33,8 +33,8 @@ def describe_machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "java": _find(found.stderr, r'version "(.*?)"'),
         "spark": version("pyspark"),
-        "kafka": _jar_version("broker", "kafka-server"),
-        "iceberg": _jar_version("spark", "iceberg-aws-bundle"),
+        "kafka": _jar_version("localcloud/.cache/jars/broker", "kafka-server"),
+        "iceberg": _jar_version("jars/spark/lib", "iceberg-aws-bundle"),
         "boto3": version("boto3"),
         "fastavro": version("fastavro"),
         "kafka-python": version("kafka-python"),
@@ -47,7 +47,7 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _jar_version(folder: str, name: str) -> str:
-    jars = " ".join(path.name for path in _ROOT.glob(f"jars/{folder}/lib/{name}-*.jar"))
+    jars = " ".join(path.name for path in _ROOT.glob(f"{folder}/{name}-*.jar"))
     return _find(jars, rf"{name}-([0-9.]+)\.jar")
 
 
