@@ -133,7 +133,7 @@ def _no_access_list(accounts):
     wanted = {"topics": {}, "readers": {"analytics": reader}}
     return Break(
         f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
-        "topic 'sensor' does not exist or is forbidden for this principal",
+        "topic 'sensor' does not exist or the user may not describe it",
         "",
         lambda: _call_access(accounts, {"wanted": wanted}),
     )
