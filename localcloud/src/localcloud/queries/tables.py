@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from botocore.exceptions import ClientError
 from pyiceberg.table import StaticTable
 
+from localcloud.queries.iceberg_repairs import repair_pyiceberg
 from localcloud.queries.query import QueryFailedError
 from localcloud.queries.row_filters import select_rows
 from localcloud.queries.statement import TableName
@@ -22,6 +23,8 @@ from localcloud.queries.views import View, is_view, read_view
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _HIDDEN = ("_", ".")
+
+repair_pyiceberg()
 
 
 @dataclass(frozen=True, slots=True)
