@@ -55,6 +55,25 @@ def test_a_missing_list_or_map_is_null_and_not_empty(lake):
         ]
 
 
+def test_the_columns_of_tables_are_a_table(lake):
+    lake.make_table("described", ["Id bigint", "marks array<struct<a:string>>"], keys=["day date"])
+    found = lake.client("glue").get_table(DatabaseName=lake.database, Name="described")["Table"]
+    found["StorageDescriptor"]["Columns"][0]["Comment"] = 'field "ID"'
+    kept = {key: found[key] for key in ("Name", "StorageDescriptor", "PartitionKeys")}
+    lake.client("glue").update_table(DatabaseName=lake.database, TableInput=kept)
+    rows = lake.ask(
+        "SELECT column_name, ordinal_position, data_type, comment, extra_info "
+        "FROM information_schema.columns c "
+        f"WHERE c.table_schema = '{lake.database}' AND table_name = 'described' ORDER BY 2"
+    )
+    assert rows[1:] == [
+        ["id", "1", "bigint", 'field "ID"', None],
+        ["marks", "2", "array(row(a varchar))", None, None],
+        ["day", "3", "date", None, "partition key"],
+    ]
+    assert "TABLE_NOT_FOUND" in lake.fail("SELECT * FROM information_schema.tables")
+
+
 def test_tables_of_any_kind_are_joined_under_their_full_names(lake):
     name = f'"AwsDataCatalog"."{lake.database}"'
     rows = lake.ask(
