@@ -124,9 +124,10 @@ locals {
       local._kafka_statements[name],
       [for statement in [
         {
+          # penstock produce --dry-run reads the schema whole, and lists schemas where there is none.
           Sid    = "RegisterSchemas"
           Effect = "Allow"
-          Action = local._registering
+          Action = concat(local._registering, ["glue:GetTags", "glue:ListSchemas"])
           Resource = concat(
             ["${local._registry}:registry/${var.registry}"],
             [for topic in sort(client.writes) : "${local._registry}:schema/${var.registry}/${topic}"],

@@ -32,6 +32,48 @@ def test_a_table_of_iceberg_is_read(lake):
     ]
 
 
+def test_a_missing_list_or_map_is_null_and_not_empty(lake):
+    error = pa.struct([("code", pa.int64())])
+    rows = {
+        "id": pa.array([1, 2, 3]),
+        "errors": pa.array([None, [], [{"code": 7}]], pa.list_(error)),
+        "named": pa.array([None, [], [("k", {"code": 7})]], pa.map_(pa.string(), error)),
+    }
+    lake.make_iceberg("faults", pa.table(rows))
+    columns = ["id bigint", "errors array<struct<code:bigint>>"]
+    lake.make_table("plain_faults", [*columns, "named map<string,struct<code:bigint>>"])
+    lake.put_parquet("plain_faults/a.parquet", pa.table(rows))
+    for table in ("faults", "plain_faults"):
+        found = lake.ask(
+            "SELECT errors IS NULL, cardinality(errors), errors, named IS NULL, cardinality(named) "
+            f"FROM {table} ORDER BY id"
+        )
+        assert found[1:] == [
+            ["true", None, None, "true", None],
+            ["false", "0", "[]", "false", "0"],
+            ["false", "1", "[{code=7}]", "false", "1"],
+        ]
+
+
+def test_the_columns_of_tables_are_a_table(lake):
+    lake.make_table("described", ["Id bigint", "marks array<struct<a:string>>"], keys=["day date"])
+    found = lake.client("glue").get_table(DatabaseName=lake.database, Name="described")["Table"]
+    found["StorageDescriptor"]["Columns"][0]["Comment"] = 'field "ID"'
+    kept = {key: found[key] for key in ("Name", "StorageDescriptor", "PartitionKeys")}
+    lake.client("glue").update_table(DatabaseName=lake.database, TableInput=kept)
+    rows = lake.ask(
+        "SELECT column_name, ordinal_position, data_type, comment, extra_info "
+        "FROM information_schema.columns c "
+        f"WHERE c.table_schema = '{lake.database}' AND table_name = 'described' ORDER BY 2"
+    )
+    assert rows[1:] == [
+        ["id", "1", "bigint", 'field "ID"', None],
+        ["marks", "2", "array(row(a varchar))", None, None],
+        ["day", "3", "date", None, "partition key"],
+    ]
+    assert "TABLE_NOT_FOUND" in lake.fail("SELECT * FROM information_schema.tables")
+
+
 def test_tables_of_any_kind_are_joined_under_their_full_names(lake):
     name = f'"AwsDataCatalog"."{lake.database}"'
     rows = lake.ask(

@@ -10,7 +10,7 @@ from localcloud.queries.new_tables import Selection, create_table, create_view, 
 from localcloud.queries.query import Query, QueryFailedError, Result, ScanLimitError, StatementKind
 from localcloud.queries.statement import Statement, StatementError, TableName, read_statement
 from localcloud.queries.tables import Catalog
-from localcloud.queries.translation import CATALOG, find_name, translate
+from localcloud.queries.translation import CATALOG, find_name, name_schema, translate
 from localcloud.queries.values import name_type, write_value
 from localcloud.queries.views import View
 
@@ -120,11 +120,10 @@ class _Load:
             if key in self._loaded:
                 continue
             self._loaded.add(key)
-            self._connection.execute(
-                f"CREATE SCHEMA IF NOT EXISTS {CATALOG}.{_quote(table.database)}"
-            )
+            schema = f"{CATALOG}.{_quote(name_schema(table.database))}"
+            self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
             found = self._catalog.load(table)
-            target = f"{CATALOG}.{_quote(table.database)}.{_quote(table.name)}"
+            target = f"{schema}.{_quote(table.name)}"
             if isinstance(found, View):
                 self._view(found, table, target, depth)
                 continue

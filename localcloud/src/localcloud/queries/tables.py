@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 from botocore.exceptions import ClientError
 from pyiceberg.table import StaticTable
 
+from localcloud.queries.iceberg_repairs import repair_pyiceberg
+from localcloud.queries.information_schema import INFORMATION_SCHEMA, list_columns
 from localcloud.queries.query import QueryFailedError
 from localcloud.queries.row_filters import select_rows
 from localcloud.queries.statement import TableName
@@ -22,6 +24,8 @@ from localcloud.queries.views import View, is_view, read_view
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _HIDDEN = ("_", ".")
+
+repair_pyiceberg()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class Catalog:
         Raises:
             QueryFailedError: it does not exist, must not be read, or has invalid content.
         """
+        if wanted.database == INFORMATION_SCHEMA:
+            return self._load_information(wanted)
         found, place = self._find_table(wanted), f"{wanted.database}.{wanted.name}"
         try:
             granted = self.find_granted(found)
@@ -86,6 +92,18 @@ class Catalog:
             raise QueryFailedError(f"PERMISSION_DENIED: Cannot read {place}: {said}") from error
         except (OSError, ValueError, pa.ArrowException) as error:
             raise QueryFailedError(f"HIVE_BAD_DATA: Cannot read {place}: {error}") from error
+
+    def _load_information(self, wanted: TableName) -> Loaded:
+        name = f"{wanted.database}.{wanted.name}"
+        missing = f"TABLE_NOT_FOUND: {wanted.place}: Table 'awsdatacatalog.{name}' does not exist"
+        if wanted.name != "columns":
+            raise QueryFailedError(
+                f"{missing} in localcloud, which has {INFORMATION_SCHEMA}.columns"
+            )
+        try:
+            return Loaded(list_columns(self.glue), 0)
+        except ClientError as error:
+            raise _explain(error, missing) from error
 
     def _load(self, table: dict[str, Any], files: Files) -> Loaded:
         if table.get("Parameters", {}).get("table_type", "").upper() == "ICEBERG":

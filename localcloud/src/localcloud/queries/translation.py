@@ -81,6 +81,11 @@ def find_tables(tree: exp.Expr) -> Iterator[exp.Table]:
             yield table
 
 
+def name_schema(database: str) -> str:
+    """Return the schema of a database in DuckDB, whose own names an underscore keeps apart."""
+    return f"{database}_" if database == "information_schema" else database
+
+
 def locate(sql: str, position: int) -> str:
     """Return a position as line and column."""
     before = sql[: min(position, len(sql))]
@@ -111,7 +116,8 @@ def translate(query: exp.Expr, sql: str, database: str) -> Translation:
     tree = query.copy()
     for table in list(find_tables(tree)):
         table.set("catalog", exp.to_identifier(CATALOG))
-        table.set("db", exp.to_identifier((table.db or database).lower(), quoted=True))
+        schema = name_schema((table.db or database).lower())
+        table.set("db", exp.to_identifier(schema, quoted=True))
         table.set("this", exp.to_identifier(table.name.lower(), quoted=True))
     change = _Change(sql)
     tree = change.all_of(tree)
