@@ -101,7 +101,14 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     parser = _build_parser(merged)
     parser.set_defaults(own_environ=own, used_profile=profile)
     _completion.complete(parser, own)
-    return parser.parse_args(words)
+    found = parser.parse_args(words)
+    if own.get("AWS_ACCESS_KEY_ID") and "AWS_PROFILE" in profile.values:
+        print(
+            "penstock: the credentials are those of AWS_ACCESS_KEY_ID in the environment, and not "
+            f"of {merged['AWS_PROFILE']!r}, the AWS_PROFILE of the profile {profile.name}",
+            file=sys.stderr,
+        )
+    return found
 
 
 def _build_parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:

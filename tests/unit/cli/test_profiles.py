@@ -127,6 +127,20 @@ def test_a_profile_without_a_file_is_wrong_usage(capsys: pytest.CaptureFixture[s
     )
 
 
+@pytest.mark.parametrize("key", ["", "AKIA"])
+def test_keys_of_the_environment_that_replace_those_of_a_profile_are_said(
+    key: str, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_profiles(config, {"billing": {"AWS_PROFILE": "theirs"}})
+    environ = {"PENSTOCK_CONFIG": str(config), "AWS_ACCESS_KEY_ID": key}
+
+    for profile in ("billing", "analytics"):
+        assert main(["--profile", profile, "config", "show"], environ) == 0
+
+    told = capsys.readouterr().err
+    assert told.count("AWS_ACCESS_KEY_ID in the environment, and not of 'theirs'") == bool(key)
+
+
 def test_profiles_are_added_to_those_of_a_file(config: Path) -> None:
     write_profiles(config, {"billing": {"DEVICE_ID": 'a "b"'}, "new": {"AWS_REGION": "eu-west-1"}})
 
