@@ -83,6 +83,13 @@ class _Parser(argparse.ArgumentParser):
         )
         add_profile(self)
 
+    def parse_known_args(self, *words: Any, **options: Any) -> Any:
+        """Refuse what is not known, in the command itself: its help is the one to read."""
+        found, unknown = super().parse_known_args(*words, **options)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         """End with only the error, because the usage of some commands has twenty lines."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
