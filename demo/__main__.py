@@ -23,6 +23,7 @@ VPC, as on AWS:
 
   .venv/bin/penstock schema versions sensor
   .venv/bin/penstock --profile {consumer} errors list
+  .venv/bin/penstock --profile {consumer} submit --wait consume
   .venv/bin/python -m localcloud run --as {producer_host} -- \\
       .venv/bin/penstock produce --records 3
   .venv/bin/python -m localcloud run --as {consumer_host} -- \\

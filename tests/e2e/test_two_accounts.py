@@ -265,7 +265,7 @@ def test_an_event_with_a_key_and_a_registry_of_its_own_becomes_a_row(accounts, r
     gift = {"shop": "s", "orderId": "o-2", "revision": 1, "gift": True}
     answer = accounts.produce(gift, "orders")
     no_row = accounts.refuse({"shop": "s", "orderId": "o-3", "total": 1.5}, "orders")
-    assert "revision: found None, expected a number or a string" in no_row
+    assert "revision: found null, expected a number or a string" in no_row
 
     # The topic has one partition, so the row of the last event is written last.
     assert accounts.await_row("billing", answer, "consumer-orders")["gift"] is True

@@ -18,7 +18,8 @@ locals {
         {
           Sid    = "ListSchemaVersions"
           Effect = "Allow"
-          Action = ["glue:ListSchemaVersions"]
+          # ListSchemas tells a schema that is not there yet from a registry that is not there.
+          Action = ["glue:ListSchemaVersions", "glue:ListSchemas"]
           Resource = concat(
             [for registry in distinct(values(local._in_glue)) : "${local._glue}:registry/${registry}"],
             [for name, registry in local._in_glue : "${local._glue}:schema/${registry}/${local._budgets[name].schema}"],

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from penstock.cli._submit import show_submitted
-from penstock.cli.arguments import add_from_environ, add_output, add_root
+from penstock.cli._submit import add_submission, submit
+from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.terminal import Progress, Table, print_line
 from penstock.cli.values import describe_bytes, describe_headers, print_json, show_moment
-from penstock.operations import list_dead_letters, read_dead_letter, submit_job
+from penstock.operations import list_dead_letters, read_dead_letter
 from penstock.settings import describe_settings
 from penstock.sinks import DeadLetter, SelectionSettings
 
@@ -49,14 +49,13 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for command in (listing, show):
         add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    add_root(replay, "consumer", environ)
+    add_submission(replay, environ)
     replay.add_argument(
         "--job",
         default=_JOB,
         metavar="NAME",
         help="the job whose replay is submitted [%(default)s]",
     )
-    add_output(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):
         SelectionSettings.add_flags(command)
@@ -106,8 +105,7 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         for word in (row.flag, value)
     ]
     name = "replay" if flags.job == _JOB else f"replay-{flags.job}"
-    show_submitted(name, submit_job(flags.consumer, name, words), flags.output)
-    return 0
+    return submit(flags, name, words)
 
 
 def _describe_owner(row: DeadLetter) -> dict[str, Any]:

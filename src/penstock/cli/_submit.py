@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from penstock.cli.arguments import add_output, add_root
 from penstock.cli.terminal import Progress, print_error, print_line
@@ -32,13 +32,7 @@ exit codes:
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    add_root(parser, "consumer", environ)
-    parser.add_argument(
-        "--wait",
-        action="store_true",
-        help="wait for the end of the job run or step; say why if it fails, and what it wrote",
-    )
-    add_output(parser, "an object in a line for the submission and, with --wait, one for the end")
+    add_submission(parser, environ)
     parser.add_argument(
         "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
     )
@@ -49,13 +43,28 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         help="more flags for the job; they override those of the root",
     )
     parser.set_defaults(run=_run)
+
+
+def add_submission(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add what every submission of a job takes: its root, whether to wait, and the output."""
+    add_root(parser, "consumer", environ)
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="wait for the end of the job run or step; say why if it fails, and what it wrote",
+    )
+    add_output(parser, "an object in a line for the submission and, with --wait, one for the end")
     parser.epilog = _EXIT_CODES
 
 
 def _run(settings: argparse.Namespace) -> int:
+    return submit(settings, settings.job, settings.flags)
+
+
+def submit(settings: argparse.Namespace, job: str, flags: Sequence[str]) -> int:
     """Submit a job; with --wait, return 1 if records became dead letters, 2 if the run failed."""
-    run = submit_job(settings.consumer, settings.job, settings.flags)
-    show_submitted(settings.job, run, settings.output)
+    run = submit_job(settings.consumer, job, flags)
+    _show_submitted(job, run, settings.output)
     if not settings.wait:
         return 0
     with Progress(prints_lines=False) as bar:
@@ -66,11 +75,11 @@ def _run(settings: argparse.Namespace) -> int:
             print_error(error)
             return 2
         counts = count_rows(run) if isinstance(run, JobRun) else None
-    show_submitted(settings.job, run, settings.output, state, counts)
+    _show_submitted(job, run, settings.output, state, counts)
     return 1 if counts and (counts.dead_letters or counts.lost) else 0
 
 
-def show_submitted(
+def _show_submitted(
     job: str,
     run: JobRun | JobStep,
     output: str,

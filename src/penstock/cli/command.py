@@ -83,6 +83,13 @@ class _Parser(argparse.ArgumentParser):
         )
         add_profile(self)
 
+    def parse_known_args(self, *words: Any, **options: Any) -> Any:
+        """Refuse what is not known, in the command itself: its help is the one to read."""
+        found, unknown = super().parse_known_args(*words, **options)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         """End with only the error, because the usage of some commands has twenty lines."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -101,7 +108,14 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     parser = _build_parser(merged)
     parser.set_defaults(own_environ=own, used_profile=profile)
     _completion.complete(parser, own)
-    return parser.parse_args(words)
+    found = parser.parse_args(words)
+    if own.get("AWS_ACCESS_KEY_ID") and "AWS_PROFILE" in profile.values:
+        print(
+            "penstock: the credentials are those of AWS_ACCESS_KEY_ID in the environment, and not "
+            f"of {merged['AWS_PROFILE']!r}, the AWS_PROFILE of the profile {profile.name}",
+            file=sys.stderr,
+        )
+    return found
 
 
 def _build_parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:

@@ -90,6 +90,15 @@ def is_setting(variable: str) -> bool:
     return _SETTING.fullmatch(variable) is not None
 
 
+def read_profiles(path: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the profiles of a file as they are in it; without a file there are none.
+
+    Raises:
+        SettingsError: the file exists and cannot be used.
+    """
+    return _read_config(path).profiles if path.exists() else {}
+
+
 def write_profiles(path: Path, profiles: Mapping[str, Mapping[str, str]]) -> None:
     """Write profiles to a file; it keeps its other profiles and its default.
 

@@ -135,7 +135,7 @@ class RecordReader:
                 fields = self.read_key(record)
                 return Deletion(record, make_deletion(self.shape, record, fields))
             case Tombstone.DEAD_LETTER:
-                raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
+                raise UnroutableError("found a tombstone, expected a value")
         return Ignored.TOMBSTONE
 
 

@@ -34,6 +34,8 @@ from penstock.errors import (
 PROBE_SECONDS = 5.0
 METADATA_VERSION = 4  # the first with "do not create the topic"; brokers of 0.11 and later
 _CHUNK_BYTES = 65_536
+# Where a private zone or localcloud holds the names of brokers, only programs in the VPC know them.
+_IN_VPC = "run it in the VPC (on localcloud: `localcloud run --as NAME -- ...`)"
 
 
 def read_metadata(
@@ -225,7 +227,7 @@ def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except (socket.gaierror, UnicodeError) as error:  # the latter for a part of over 63 letters
-        raise BrokerNameError(f"the name in {server} does not resolve") from error
+        raise BrokerNameError(f"the name in {server} does not resolve; {_IN_VPC}") from error
     except ssl.SSLCertVerificationError as error:
         raise BrokerCertificateError(
             f"the certificate of {server} is refused: {error.verify_message.rstrip('.')}"

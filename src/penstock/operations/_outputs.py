@@ -6,9 +6,11 @@ import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from penstock.errors import OperationError
+
+OTHER_ROOT: Final = "name another root with --producer or --consumer, or its profile with --profile"
 
 
 def read_output(root: Path, name: str) -> dict[str, Any]:
@@ -19,7 +21,7 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
     """
     outputs = read_outputs(root)
     if name not in outputs:
-        raise OperationError(f"found no output `{name}` in {root}; apply it first")
+        raise OperationError(f"found no output `{name}` in {root}; apply it first, or {OTHER_ROOT}")
     found: dict[str, Any] = outputs[name]
     return found
 
@@ -44,9 +46,10 @@ def read_outputs(root: Path) -> dict[str, Any]:
 def _find_reason(root: Path, stderr: str) -> str:
     """Return the reason why Terraform failed, as one sentence of its long message."""
     if not root.is_dir():
-        return "there is no such folder; name the Terraform root with a flag or in a profile"
+        return f"there is no such folder; {OTHER_ROOT}"
     if "terraform init" in stderr:
-        return f"Terraform is not initialised there; run `terraform -chdir={root} init`"
+        remedy = f"run `terraform -chdir={root} init`, or {OTHER_ROOT}"
+        return f"Terraform is not initialised there; {remedy}"
     lines = [line.strip(" │╷╵") for line in stderr.splitlines()]
     return next((line for line in lines if line.startswith("Error")), stderr.strip())
 

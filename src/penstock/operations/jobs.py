@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
-from penstock.operations._outputs import choose_entry, read_outputs
+from penstock.operations._outputs import OTHER_ROOT, choose_entry, read_outputs
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress
 
@@ -119,7 +119,8 @@ def _read_commands(root: Path) -> dict[str, str]:
     """
     outputs = read_outputs(root)
     if "submit_commands" not in outputs:
-        raise OperationError(f"found no output `submit_commands` in {root}; apply it first")
+        found = f"found no output `submit_commands` in {root}"
+        raise OperationError(f"{found}; apply it first, or {OTHER_ROOT}")
     of_extensions = (each.get("submit_commands") for each in outputs.values() if _is_map(each))
     commands = [outputs["submit_commands"], *filter(_is_map, of_extensions)]
     pairs = [pair for each in commands for pair in each.items()]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.producing import RejectedEvents
-from penstock.registry import SchemaRegistry, load_registry
+from penstock.registry import SchemaRegistry, load_admin, load_registry
 from penstock.settings import Settings, setting
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 
@@ -208,6 +208,8 @@ class StatusReader:
     def _count_left(self, producer: str, schema: Budget) -> VersionsLeft:
         try:
             used = len(self._open(schema.registry).versions(schema.schema))
+            if not used:
+                load_admin(schema.registry).list_names()  # raises if the registry is not there
         except PenstockError as error:
             return VersionsLeft(producer, *schema[1:], problem=str(error))
         return VersionsLeft(producer, *schema[1:], left=max(0, schema.budget - used))

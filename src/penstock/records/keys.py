@@ -42,13 +42,11 @@ def decode_key(
         UnroutableError, PenstockError: see `read_key`.
     """
     if record.key is None:
-        raise UnroutableError(f"{record.source}: found no key, expected {key_format}")
+        raise UnroutableError(f"found no key, expected {key_format}")
     try:
         return _decode(key_format, record.key, record, framing, find_reader)
     except (FramingError, PayloadError, ValueError) as error:
-        raise UnroutableError(
-            f"{record.source}: the key is not of the format {key_format}: {error}"
-        ) from error
+        raise UnroutableError(f"the key is not of the format {key_format}: {error}") from error
 
 
 def _decode(

@@ -41,9 +41,9 @@ def make_row(  # noqa: PLR0913 - the parts of a row
         UnroutableError: the event is not an object, or a field that the shape needs is missing
             or of another type.
     """
-    source = record.source
     if not isinstance(event, Mapping):
-        raise UnroutableError(f"{source}: found {type(event).__name__}, expected an event")
+        raise UnroutableError(f"found {type(event).__name__}, expected an event")
+    source = record.source
     key = _key(shape, event, source, key_fields)
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
     ours = (*key, *((ORDER, DELETED) if order else ()))
@@ -103,9 +103,7 @@ def _read_text(record: Record) -> str:
     except UnicodeDecodeError:
         key = ""
     if not key:
-        raise UnroutableError(
-            f"{record.source}: found a tombstone with key {_show(record.key)}, expected a string"
-        )
+        raise UnroutableError(f"found a tombstone with key {_show(record.key)}, expected a string")
     return key
 
 
@@ -115,15 +113,15 @@ def _key(
     """Return the table's key attributes; fields of a Kafka key may all be whole numbers."""
     fields = event if key_fields is None else key_fields
     takes_numbers = key_fields is not None
-    key = {shape.key_attribute: _join(fields, shape.key, source, takes_numbers)}
+    key = {shape.key_attribute: _join(fields, shape.key, takes_numbers)}
     if shape.sort:
-        key[str(shape.sort_name)] = _join(fields, shape.sort, source, takes_numbers)
+        key[str(shape.sort_name)] = _join(fields, shape.sort, takes_numbers)
     elif shape.sort_name is not None:
         key[shape.sort_name] = _place(shape, event, source)
     return key
 
 
-def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> dict[str, str]:
+def find_row_key(shape: RowShape, values: Mapping[str, Any]) -> dict[str, str]:
     """Return the key attributes of the row that has these values in its key and sort fields.
 
     Raises:
@@ -131,14 +129,14 @@ def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> 
             table's keys.
     """
     takes_numbers = shape.key_format is not None  # as the row's own key, from a Kafka key
-    key = {shape.key_attribute: _join(values, shape.key, source, takes_numbers)}
+    key = {shape.key_attribute: _join(values, shape.key, takes_numbers)}
     if shape.sort_name is not None:
-        key[shape.sort_name] = _join(values, shape.sort, source, takes_numbers)
+        key[shape.sort_name] = _join(values, shape.sort, takes_numbers)
     limits = (_MAX_KEY_BYTES, _MAX_SORT_BYTES)
     for (name, text), most_bytes in zip(key.items(), limits, strict=False):
         if (size := len(text.encode())) > most_bytes:
             raise UnroutableError(
-                f"{source}: found {name} of {size} bytes, expected a key of at most {most_bytes}"
+                f"found {name} of {size} bytes, expected a key of at most {most_bytes}"
             )
     return key
 
@@ -207,17 +205,13 @@ def _place(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     time = event.get(shape.event_time)
     nanoseconds = read_time(time)
     if nanoseconds is None:
-        raise UnroutableError(
-            f"{source}: found {shape.event_time} {_show(time)}, expected {TIME_MEANING}"
-        )
+        raise UnroutableError(f"found {shape.event_time} {_show(time)}, expected {TIME_MEANING}")
     milliseconds, rest = divmod(nanoseconds, _MILLISECOND)
     fraction = f".{rest:06d}".rstrip("0") if rest else ""  # "-" sorts before "."
     return f"{milliseconds:013d}{fraction}-{place}"
 
 
-def _join(
-    event: Mapping[str, Any], fields: Sequence[str], source: Source, takes_numbers: bool = False
-) -> str:
+def _join(event: Mapping[str, Any], fields: Sequence[str], takes_numbers: bool = False) -> str:
     """Join the values of the key fields: one string, or several strings or whole numbers."""
     if len(fields) == 1 and type(lone := event.get(fields[0])) is str and lone:
         return lone
@@ -226,7 +220,7 @@ def _join(
         value = event.get(field)
         if type(value) not in kinds or value == "":
             expected = "a string or a whole number" if takes_numbers else _expected(fields)
-            raise UnroutableError(f"{source}: found {field} {_show(value)}, expected {expected}")
+            raise UnroutableError(f"found {field} {_show(value)}, expected {expected}")
     return _join_fields(event, fields)
 
 
@@ -255,20 +249,20 @@ def _order(fields: Sequence[str], event: Mapping[str, Any], record: Record) -> s
     record that is delivered again gets the same text.
     """
     source = record.source
-    parts = [_write_ordered(event.get(field), field, source) for field in fields]
+    parts = [_write_ordered(event.get(field), field) for field in fields]
     written = (record.timestamp_ms + _NEGATIVE).to_bytes(_LONG_SIZE)  # negative ones sort first
     place = (source.offset.to_bytes(_LONG_SIZE), source.partition.to_bytes(_INT_SIZE))
     return b"".join([*parts, written, *place]).hex()
 
 
-def _write_ordered(value: Any, field: str, source: Source) -> bytes:
+def _write_ordered(value: Any, field: str) -> bytes:
     """Encode a value so that bytes sort as the values do, numbers before strings."""
     if isinstance(value, str):
         # The end mark sorts before every character, and an escaped NUL after the end mark.
         return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
     if _is_ordered(value):
         return b"\1" + _write_number(value)
-    raise UnroutableError(f"{source}: found {field} {_show(value)}, expected a number or a string")
+    raise UnroutableError(f"found {field} {_show(value)}, expected a number or a string")
 
 
 def _is_ordered(value: Any) -> bool:
@@ -291,5 +285,5 @@ def _show(value: Any) -> str:
     """Return a value for a message: a short text of a scalar, and only the type of others."""
     if isinstance(value, Mapping | list):
         return f"of type {type(value).__name__}"
-    text = repr(value)
+    text = "null" if value is None else repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."

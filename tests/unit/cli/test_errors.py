@@ -18,7 +18,7 @@ from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.operations import JobRun, dead_letters
+from penstock.operations import JobRun, RunCounts, dead_letters
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from tests.fixtures.commands import read_json
@@ -205,7 +205,7 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         asked.extend(words)
         return JobRun("00a", "00b", "eu-central-1")
 
-    monkeypatch.setattr("penstock.cli._errors.submit_job", submit)
+    monkeypatch.setattr("penstock.cli._submit.submit_job", submit)
 
     answer = run("replay", "--reason", "truncated", "--attempts", "0", "--consumer", "elsewhere")
 
@@ -219,10 +219,32 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert (told["job"], told["id"], told["applicationId"]) == ("replay", "00b", "00a")
 
 
+def test_a_replay_is_awaited_as_other_jobs_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", lambda *_, **__: "SUCCESS")
+    counts = RunCounts(2, {"truncated": 1})
+    monkeypatch.setattr("penstock.cli._submit.count_rows", lambda _: counts)
+
+    code, text = run("replay", "--wait")
+
+    assert code == 1
+    assert "is SUCCESS: 2 rows, 1 dead letters (truncated 1; see `penstock errors list`)" in text
+
+
+def test_an_unknown_flag_names_the_help_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["errors", "replay", "--now"], {})
+
+    told = "unrecognized arguments: --now; see penstock errors replay --help"
+    assert capsys.readouterr().err == f"penstock errors replay: {told}\n"
+
+
 def test_a_selection_of_the_environment_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "penstock.cli._errors.submit_job",
+        "penstock.cli._submit.submit_job",
         lambda *words: asked.extend(words) or JobRun("a", "b", "c"),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.cli import main
-from penstock.cli.profiles import find_profile, write_profiles
+from penstock.cli.profiles import find_profile, read_profiles, write_profiles
 from penstock.errors import OperationError
 from tests.fixtures.commands import read_json
 
@@ -127,6 +127,20 @@ def test_a_profile_without_a_file_is_wrong_usage(capsys: pytest.CaptureFixture[s
     )
 
 
+@pytest.mark.parametrize("key", ["", "AKIA"])
+def test_keys_of_the_environment_that_replace_those_of_a_profile_are_said(
+    key: str, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_profiles(config, {"billing": {"AWS_PROFILE": "theirs"}})
+    environ = {"PENSTOCK_CONFIG": str(config), "AWS_ACCESS_KEY_ID": key}
+
+    for profile in ("billing", "analytics"):
+        assert main(["--profile", profile, "config", "show"], environ) == 0
+
+    told = capsys.readouterr().err
+    assert told.count("AWS_ACCESS_KEY_ID in the environment, and not of 'theirs'") == bool(key)
+
+
 def test_profiles_are_added_to_those_of_a_file(config: Path) -> None:
     write_profiles(config, {"billing": {"DEVICE_ID": 'a "b"'}, "new": {"AWS_REGION": "eu-west-1"}})
 
@@ -149,17 +163,43 @@ def test_init_reads_the_roots_that_were_applied(
     monkeypatch.setattr("penstock.cli._init.read_root_profiles", read)
     path = tmp_path / "made.toml"
 
-    assert main(["init", "--to", str(path), "--output", "json"], {}) == 0
+    assert main(["init", "--to", str(path), "--output", "json"], {}) == 1
     printed = capsys.readouterr()
     assert main(["init", "--consumer", "infra/consumer", "--to", str(path)], {}) == 1
 
-    assert read_json("init", printed.out) == [{"file": str(path), "profiles": ["producer"]}]
     assert "found no output `profiles` in infra/consumer" in printed.err
+    assert read_json("init", printed.out) == [{"file": str(path), "profiles": ["producer"]}]
     found = find_profile([], {"PENSTOCK_CONFIG": str(path)}, None)
     assert found.values["PENSTOCK_TOPIC"] == "sensor"
     assert (
         Path(found.values["PENSTOCK_PRODUCER_ROOT"]).resolve() == Path("infra/producer").resolve()
     )
+
+
+def test_init_again_finds_the_roots_in_the_file_and_keeps_what_they_do_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"p": ["producer", "orders"], "c": ["analytics"]}
+    monkeypatch.setattr(
+        "penstock.cli._init.read_root_profiles",
+        lambda root: {name: {"PENSTOCK_TOPIC": "new"} for name in names[root.name]},
+    )
+    path = tmp_path / "penstock.toml"
+    login = {"AWS_CONFIG_FILE": "made/aws-config", "AWS_PROFILE": "local-producer"}
+    old = {
+        "producer": {**login, "PENSTOCK_TOPIC": "old", "PENSTOCK_PRODUCER_ROOT": "made/p"},
+        "analytics": {"AWS_PROFILE": "mine", "PENSTOCK_CONSUMER_ROOT": "made/c"},
+    }
+    write_profiles(path, old)
+
+    assert main(["init", "--to", str(path)], {}) == 0
+
+    new = {"PENSTOCK_TOPIC": "new"}
+    assert read_profiles(path) == {
+        "producer": old["producer"] | new,
+        "analytics": old["analytics"] | new,
+        "orders": {**login, "PENSTOCK_PRODUCER_ROOT": "made/p", **new},
+    }
 
 
 def test_init_reads_a_contract(tmp_path: Path) -> None:

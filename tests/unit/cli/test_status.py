@@ -208,9 +208,6 @@ def test_a_count_stops_at_its_limit_and_says_so(run: Run, bucket: str, errors: s
 
 
 def test_what_cannot_be_counted_is_an_error_and_the_rest_is_counted(run: Run, errors: str) -> None:
-    schema = {"registry": "glue://absent?region=eu-central-1", "budget": 10, "few": 2}
-    absent = json.dumps({"penstock-producer": {**schema, "schema": "sensor"}})
-
     code, text = run(PENSTOCK_REJECTED_BUCKET="absent", PENSTOCK_STATUS_TABLES=f"absent,{errors}")
 
     assert code == 1
@@ -219,8 +216,20 @@ def test_what_cannot_be_counted_is_an_error_and_the_rest_is_counted(run: Run, er
     assert lines[2].startswith("absent: DynamoDB's Query was refused: ResourceNotFoundException")
     assert lines[3] == f"{errors}: 0 open dead letters"
     assert lines[4] == "penstock-producer, schema sensor: 8 of 10 versions left"
-    # A schema that is not there yet has used nothing.
-    assert run(PENSTOCK_STATUS_PRODUCERS=absent)[1].endswith("10 of 10 versions left\n")
+
+
+def test_a_schema_that_is_not_there_yet_has_all_versions_left_but_not_without_its_registry(
+    run: Run, registry: str
+) -> None:
+    def count(url: str) -> tuple[int, str]:
+        schema = {"registry": url, "schema": "order", "budget": 10, "few": 2}
+        return run(PENSTOCK_STATUS_PRODUCERS=json.dumps({"penstock-producer": schema}))
+
+    there, absent = count(registry), count(f"glue://absent?region={REGION}")
+
+    assert (there[0], absent[0]) == (0, 1)
+    assert there[1].endswith("schema order: 10 of 10 versions left\n")
+    assert "schema order: glue://absent" in absent[1] and "Registry is not found" in absent[1]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,12 @@ def test_errors_of_terraform_are_passed_on(tmp_path: Path) -> None:
 def test_a_root_that_is_not_initialised_and_a_missing_folder_are_told(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('terraform {\n  backend "local" {}\n}\n')
 
-    with pytest.raises(OperationError, match=r"not initialised there; run `terraform -chdir="):
+    other = "name another root with --producer or --consumer, or its profile with --profile$"
+    with pytest.raises(
+        OperationError, match=rf"not initialised there; run `terraform -chdir=.* init`, or {other}"
+    ):
         read_output(tmp_path, "contracts")
-    with pytest.raises(OperationError, match=r"there is no such folder"):
+    with pytest.raises(OperationError, match=rf"there is no such folder; {other}"):
         read_output(tmp_path / "nowhere", "contracts")
 
 

@@ -114,7 +114,7 @@ def test_the_sort_key_comes_from_the_key_too() -> None:
 def test_a_key_of_another_format_is_unroutable(
     key_format: KeyFormat, key: bytes | None, problem: str
 ) -> None:
-    with pytest.raises(UnroutableError, match=f"^orders/2/7: {problem}"):
+    with pytest.raises(UnroutableError, match=f"^{problem}"):
         _read(_shape(key_format, "id"), key)
 
 

@@ -26,7 +26,6 @@ from penstock.records import (
     DELETED,
     ORDER,
     FailedRecord,
-    Source,
     find_record_id,
     find_row_key,
     read_letter_id,
@@ -247,12 +246,12 @@ class Joiner:
         for each in table.dependencies:
             if each.name in row:
                 raise UnroutableError(
-                    f"{row['_source']}: found the field {each.name!r}, expected none with the name"
+                    f"found the field {each.name!r}, expected none with the name"
                     f" of the dependency on {each.table}: rename one of them"
                 )
             other = self.plan.table(each.table)
             values = {field: row.get(column) for field, column in each.key}
-            key = find_row_key(other.shape, values, Source(*_split(row["_source"])))
+            key = find_row_key(other.shape, values)
             address = RowAddress.of(self._locate(other.name), key)
             needs.append((write_name(other, address.key), address))
         return tuple(needs)
@@ -328,11 +327,6 @@ def _read_key(table: StagedTable, row: _Row) -> Key:
     return tuple(sorted((name, row[name]) for name in table.shape.table_key))
 
 
-def _split(source: str) -> tuple[str, int, int]:
-    topic, partition, offset = source.rsplit("/", 2)
-    return topic, int(partition), int(offset)
-
-
 def _event(result: JoinResult, done: JoinEvent) -> JoinEvent | Reason:
     if result.failure is None:
         return done
@@ -351,10 +345,7 @@ def _make_waiter(table: StagedTable, result: JoinResult) -> Waiter:
 def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> JoinResult:
     """Return the result on a row that lacks dependencies."""
     missing = {name: need for name, need in driver.needs if need not in found}
-    detail = (
-        f"{driver.result.source}: found no row {', '.join(missing)}, expected the rows that it"
-        " depends on"
-    )
+    detail = f"found no row {', '.join(missing)}, expected the rows that it depends on"
     return replace(
         driver.result,
         failure=Failure(Reason.UNMET_DEPENDENCY, detail),
