@@ -36,8 +36,8 @@ def test_open_rows_are_selected_by_default() -> None:
 
 
 def test_the_days_that_done_rows_are_kept() -> None:
-    told = Path(__file__).parents[3].joinpath("infra/consumer/spark.tf").read_text()
-    ((flag, name),) = re.findall(r'"(--keep[a-z-]+)", tostring\(var\.(.+)\)', told)
+    told = Path(__file__).parents[3].joinpath("infra/modules/job/main.tf").read_text()
+    ((flag, name),) = re.findall(r'"(--keep[a-z-]+)", tostring\(var\.platform\.(.+)\)\]', told)
 
     assert (_read(_NEEDED).keep_settled_days, name) == (DEFAULT_KEEP_DAYS, "retention.settled_days")
     assert _read(_NEEDED | {flag: "30"}).keep_settled_days == 30

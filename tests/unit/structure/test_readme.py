@@ -74,8 +74,9 @@ def _fault(command: str) -> str:
 
 def _terraform_fault(words: list[str]) -> str:
     chosen, *rest = words
-    folder = chosen.removeprefix("-chdir=")
-    if folder == chosen or not (_ROOT / folder / "backend.tf").is_file():
+    # The roots of the demo are copies.
+    folder = chosen.removeprefix("-chdir=").replace(".localcloud/terraform/", "infra/")
+    if not chosen.startswith("-chdir=") or not (_ROOT / folder / "backend.tf").is_file():
         return f"terraform needs -chdir= of a root, found {chosen}"
     return "" if rest[:1] and rest[0] in _TERRAFORM else f"terraform knows no {rest[:1]}"
 

@@ -41,11 +41,15 @@ def fetch(folder: Path, purposes: Sequence[str]) -> None:
         _fetch_all(missing)
     if not purposes or "broker" in purposes:
         say("Kafka's classes, and the packages of Lambda's runtime")
-        # It imports moto, which takes a second and refuses an AWS_PROFILE that is not there.
-        from localcloud.command.prepare import prepare  # noqa: PLC0415
-
         prepare()
     say(f"Terraform's provider for AWS: {find_provider(os.environ, Path.home())}")
+
+
+def prepare() -> None:
+    """Make what the first use needs. It imports moto, which fails with an unknown AWS_PROFILE."""
+    from localcloud.command.prepare import prepare as fill_cache  # noqa: PLC0415
+
+    fill_cache()
 
 
 def list_missing() -> str:
