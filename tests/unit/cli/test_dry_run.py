@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,9 @@ from tests.fixtures.producing import ENVIRON, write
 __all__ = ["write"]
 
 Run = Callable[..., tuple[int, list[str]]]
+
+# Those of docs/operate/producers.md.
+_NEEDED = ("GetSchema", "GetSchemaVersion", "GetTags", "ListSchemas", "ListSchemaVersions")
 
 
 @pytest.fixture
@@ -34,8 +38,8 @@ def name(client: Callable[..., Any], cloud: Cloud, monkeypatch: pytest.MonkeyPat
 def run(name: str, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command, and return its exit code and the lines it printed."""
 
-    def run(*words: str, registry: str = name) -> tuple[int, list[str]]:
-        url = f"glue://{registry}?region=eu-central-1"
+    def run(*words: str, registry: str = name, options: str = "") -> tuple[int, list[str]]:
+        url = f"glue://{registry}?region=eu-central-1{options}"
         code = main(["produce", "--dry-run", *words], {**ENVIRON, "PENSTOCK_REGISTRY": url})
         printed = capfd.readouterr()
         return code, (printed.out + printed.err).splitlines()
@@ -90,17 +94,7 @@ def test_versions_of_the_registry_are_known_and_its_rule_counts(
     write: Callable[..., str],
     schemas: Callable[[], list[tuple[str, int]]],
 ) -> None:
-    definition = (
-        '{"type":"record","name":"sensor","fields":[{"name":"deviceId","type":"string"},'
-        '{"name":"timestamp","type":"long"},{"name":"n","type":["null","long"],"default":null}]}'
-    )
-    made = client("glue").create_schema(
-        RegistryId={"RegistryName": name},
-        SchemaName="sensor",
-        DataFormat="AVRO",
-        Compatibility="FULL",
-        SchemaDefinition=definition,
-    )
+    made = _create_sensor(client, name)
     path = write('{"n": 1}', '{"n": 1.5}', '{"n": 2, "m": 1}')
 
     code, lines = run(path, "--output", "json")
@@ -127,3 +121,38 @@ def test_a_registry_that_is_not_there_is_an_error(
     assert code == 1
     assert "Registry" in lines[0]
     assert run(str(tmp_path / "absent.jsonl"))[1][0].endswith("No such file or directory")
+
+
+def test_it_needs_only_the_documented_permissions(
+    run: Run, write: Callable[..., str], client: Callable[..., Any], name: str
+) -> None:
+    iam, me = client("iam"), {"AWS": "arn:aws:iam::111111111111:root"}
+    trust = {"Effect": "Allow", "Principal": me, "Action": "sts:AssumeRole"}
+    rights = {"Effect": "Allow", "Action": [f"glue:{each}" for each in _NEEDED], "Resource": "*"}
+    arn = iam.create_role(RoleName=name, AssumeRolePolicyDocument=_document(trust))["Role"]["Arn"]
+    iam.put_role_policy(RoleName=name, PolicyName="dry-run", PolicyDocument=_document(rights))
+
+    absent = run(write('{"n": 1}'), options=f"&role_arn={arn}")
+    _create_sensor(client, name)
+    present = run(write('{"n": 1}'), options=f"&role_arn={arn}")
+
+    assert (absent[0], present[0]) == (0, 0), (absent, present)
+
+
+def _document(statement: dict[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def _create_sensor(client: Callable[..., Any], registry: str) -> dict[str, Any]:
+    definition = (
+        '{"type":"record","name":"sensor","fields":[{"name":"deviceId","type":"string"},'
+        '{"name":"timestamp","type":"long"},{"name":"n","type":["null","long"],"default":null}]}'
+    )
+    made: dict[str, Any] = client("glue").create_schema(
+        RegistryId={"RegistryName": registry},
+        SchemaName="sensor",
+        DataFormat="AVRO",
+        Compatibility="FULL",
+        SchemaDefinition=definition,
+    )
+    return made

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,6 +56,28 @@ def test_the_batches_of_a_run_are_summed(serve: Any) -> None:
 
     (asked,) = services.asked
     assert asked["logStreamNamePrefix"] == "consume/applications/00a/jobs/00b"
+
+
+def test_a_run_counts_its_own_rows_only(
+    client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs, group = client("logs"), f"/counts/{secrets.token_hex(4)}"
+    logs.create_log_group(logGroupName=group)
+    for job, rows in (("00a", 5), (_RUN.id, 2)):
+        stream = f"consume/applications/00a/jobs/{job}/SPARK_DRIVER/stdout"
+        message = json.dumps({"service": "consume", "Rows": rows})
+        logs.create_log_stream(logGroupName=group, logStreamName=stream)
+        logs.put_log_events(
+            logGroupName=group,
+            logStreamName=stream,
+            logEvents=[{"timestamp": int(time.time() * 1000), "message": message}],
+        )
+    clients = {"logs": logs, "emr-serverless": _Services(_PLACE | {"logGroupName": group})}
+    monkeypatch.setattr(
+        "penstock.operations.job_counts.build_client", lambda service, **_: clients[service]
+    )
+
+    assert count_rows(_RUN) == RunCounts(2)
 
 
 def test_a_replay_counts_what_is_done(serve: Any) -> None:
