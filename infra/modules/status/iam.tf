@@ -18,8 +18,7 @@ locals {
         {
           Sid    = "ListSchemaVersions"
           Effect = "Allow"
-          # ListSchemas tells a schema that is not there yet from a registry that is not there.
-          Action = ["glue:ListSchemaVersions", "glue:ListSchemas"]
+          Action = ["glue:ListSchemaVersions"]
           Resource = concat(
             [for registry in distinct(values(local._in_glue)) : "${local._glue}:registry/${registry}"],
             [for name, registry in local._in_glue : "${local._glue}:schema/${registry}/${local._budgets[name].schema}"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from penstock.cli._submit import add_submission, submit
 from penstock.cli.arguments import add_from_environ, add_output
-from penstock.cli.terminal import Progress, Table, print_line
+from penstock.cli.terminal import Progress, Table, print_line, printable
 from penstock.cli.values import describe_bytes, describe_headers, print_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter
 from penstock.settings import describe_settings
@@ -28,6 +29,7 @@ _SHOW = (
 )
 _REPLAY = "Submit the replay job, which retries dead letters, to EMR Serverless."
 _TABLE = "PENSTOCK_ERRORS_TABLE"
+_TABLES = "PENSTOCK_STATUS_TABLES"  # all of the account
 _BUCKET = "PENSTOCK_PARKED_BUCKET"
 _JOB = "consume"
 _COLUMNS = "{:<44} {:<24} {:>7}  {:<6} {:<23} {}"
@@ -63,6 +65,9 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     selection = SelectionSettings.from_flags(flags, environ).select(int(time.time()))
+    if others := sorted({*filter(None, environ.get(_TABLES, "").split(","))} - {flags.table}):
+        note = f"penstock: the dead letters of {flags.table}; --table lists {', '.join(others)}"
+        print(printable(note), file=sys.stderr)
     table = Table(_COLUMNS, "ID", "WHEN", "RETRIES", "OWNER", "REASON", "DETAIL")
     with Progress() as bar:
         bar.show("rows", 0)

@@ -34,7 +34,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     settings = StatusSettings.from_flags(flags, environ)
     with Progress(prints_lines=False) as bar:
         bar.show("what is open is counted")
-        status = StatusReader(settings).read()
+        status = StatusReader(settings, checks_registries=True).read()
     if flags.output == "json":
         print_json(status)
     else:

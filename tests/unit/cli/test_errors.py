@@ -198,6 +198,22 @@ def test_an_id_without_a_row_is_an_error(run: Run, place: dict[str, str]) -> Non
     )
 
 
+@pytest.mark.parametrize("others", [(), ("orders-errors", "shop-errors")])
+def test_the_list_says_whose_it_is_if_there_are_several_tables(
+    others: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("penstock.cli._errors.list_dead_letters", lambda *_: iter(()))
+    environ = {
+        "PENSTOCK_ERRORS_TABLE": "errors",
+        "PENSTOCK_STATUS_TABLES": ",".join(["errors", *others]),
+    }
+
+    assert main(["errors", "list"], environ) == 0
+
+    note = "penstock: the dead letters of errors; --table lists orders-errors, shop-errors\n"
+    assert capsys.readouterr().err == (note if others else "")
+
+
 def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
