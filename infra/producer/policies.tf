@@ -124,7 +124,7 @@ locals {
       local._kafka_statements[name],
       [for statement in [
         {
-          # penstock produce --dry-run reads the schema whole, and lists schemas where there is none.
+          # `penstock produce --dry-run` reads a schema with its tags. If there is no such schema, it lists those that exist.
           Sid    = "RegisterSchemas"
           Effect = "Allow"
           Action = concat(local._registering, ["glue:GetTags", "glue:ListSchemas"])

@@ -1,5 +1,5 @@
 # A count that is missing changes no state: an alarm stays as it is until the next count, and `status-errors` and
-# `status-silent` say that there is none.
+# `status-silent` report that nothing was counted.
 locals {
   _gauge = { namespace = "Penstock", statistic = "Maximum", minutes = var.status.minutes, missing = "ignore" }
 

@@ -1,6 +1,6 @@
 """The jars that localcloud starts: which there are, where they are, and their download.
 
-`jars.toml` has the path, the size and the SHA-256 of each file in Maven Central.
+`jars.toml` has the path in a Maven repository, the size and the SHA-256 of each file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from localcloud.folders import CACHE
 
 JARS: Final = CACHE / "jars"
 _LOCK = Path(__file__).with_name("jars.toml")
-_CENTRAL = "https://repo.maven.apache.org/maven2"
+REPOSITORY: Final = "LOCALCLOUD_MAVEN"
 _CHUNK_BYTES = 2**18
 _TIMEOUT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """A file in Maven Central. An archive `holds` a file that shows that it was unpacked.
+    """A file of a Maven repository. An archive `holds` a file that shows that it was unpacked.
 
     The purpose is the name of its folder: broker, registry or s3.
     """
@@ -71,17 +71,14 @@ def find_jars(folder: Path) -> list[Path]:
 
 
 def fetch_jar(jar: Jar, progress: Callable[[int], None]) -> None:
-    """Fetch a jar from Maven's folder on this machine or from Maven Central, and check it.
+    """Fetch a jar from Maven's folder on this machine, or from the repository of LOCALCLOUD_MAVEN.
 
-    LOCALCLOUD_MAVEN is the URL of another repository. `progress` is called with the number of bytes
-    of each part that arrives.
+    `progress` is called with the number of bytes of each part that arrives.
 
     Raises:
         DownloadError: it cannot be fetched, or is another file than that of the lock.
     """
-    local = Path.home() / ".m2/repository" / jar.path
-    server = os.environ.get("LOCALCLOUD_MAVEN", _CENTRAL).rstrip("/")
-    url = local.as_uri() if local.is_file() else f"{server}/{jar.path}"
+    url = _locate(jar)
     jar.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=jar.folder) as scratch:
         file = Path(scratch, Path(jar.path).name)
@@ -96,6 +93,20 @@ def fetch_jar(jar: Jar, progress: Callable[[int], None]) -> None:
                 archive.extractall(jar.folder, filter="data")
         else:
             file.replace(jar.folder / file.name)  # in one step: nobody sees an incomplete file
+
+
+def _locate(jar: Jar) -> str:
+    """Return the URL of a jar."""
+    local = Path.home() / ".m2/repository" / jar.path
+    if local.is_file():
+        return local.as_uri()
+    repository = os.environ.get(REPOSITORY)
+    if not repository:
+        raise DownloadError(
+            f"found no {jar.path} in ~/.m2/repository and no {REPOSITORY}, expected the URL of a "
+            "Maven repository; set it to that of Maven Central or of your mirror"
+        )
+    return f"{repository.rstrip('/')}/{jar.path}"
 
 
 def _download(url: str, file: Path, progress: Callable[[int], None]) -> str:

@@ -29,7 +29,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Serve a folder as Maven Central, to a home without a folder of Maven's."""
+    """Serve a folder as a Maven repository, to a home without a folder of Maven's."""
     folder = tmp_path / "server"
     (folder / _PATH).parent.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -102,6 +102,15 @@ def test_a_file_that_is_not_there_is_named(server: Path) -> None:
         fetch_jar(_jar(_BYTES), lambda _: None)
 
 
+def test_a_file_without_a_repository_says_what_to_set(
+    server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCALCLOUD_MAVEN")
+
+    with pytest.raises(DownloadError, match=rf"found no {_PATH} in .*; set it to that of Maven Ce"):
+        fetch_jar(_jar(_BYTES), lambda _: None)
+
+
 def test_the_lock_has_jars_for_each_purpose() -> None:
     assert {jar.purpose for jar in read_lock()} == set(fetch.PURPOSES)
     assert all(jar.path.endswith((".jar", ".tar.gz")) for jar in read_lock())
@@ -137,7 +146,7 @@ def test_what_is_fetched_is_said(
         (".terraformrc", {}, "as {home}/.terraformrc says"),
         ("mirror.tfrc", {"TF_CLI_CONFIG_FILE": "{home}/mirror.tfrc"}, "as {home}/mirror.tfrc says"),
         (".terraform.d/plugins/x", {}, "in {home}/.terraform.d/plugins, if it is there"),
-        ("other", {}, "from registry.terraform.io"),
+        ("other", {}, "from Terraform's registry"),
     ],
 )
 def test_the_place_of_terraforms_provider(

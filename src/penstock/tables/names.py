@@ -7,7 +7,7 @@
 | Athena                           | no case, and no special character but `_`                     |
 | Hive's types, inside of a struct | letters and digits that are one unit of UTF-16, `_` and `.`   |
 
-So letters, digits and `_` stay, and what is between them becomes one `_` (docs/adr/0042).
+So letters, digits and `_` stay, and what is between them becomes one `_` (docs/adr/0043).
 
 The comment of a column names its field, if its own name does not: `field "Order-ID"` in JSON, as a
 string of JSON, or `field Temp` in Avro. A column without such a comment holds the field that has

@@ -67,7 +67,7 @@ def find_provider(environ: Mapping[str, str], home: Path) -> str:
     folder = next((home / name for name in _PLUGINS if (home / name).is_dir()), None)
     if folder is not None:
         return f"`terraform init` finds it in {folder}, if it is there"
-    return "`terraform init` fetches it from registry.terraform.io"
+    return "`terraform init` fetches it from Terraform's registry"
 
 
 def _fetch_all(jars: Sequence[Jar]) -> None:

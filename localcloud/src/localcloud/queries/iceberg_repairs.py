@@ -1,7 +1,7 @@
-"""What is changed in pyiceberg: a list or map of structs that is missing in a row stays null.
+"""A repair of pyiceberg, which reads a null list or map of structs as an empty one.
 
-It builds such arrays anew from their offsets, which make null and empty equal, as a way round
-https://github.com/apache/arrow/issues/38809.
+pyiceberg builds these arrays from their offsets, which are the same for null and for empty, because
+of https://github.com/apache/arrow/issues/38809.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _describe(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _write_type(text: str) -> str:
-    """Return Trino's name of a catalog type, or the catalog's own if it is none that is known."""
+    """Return Trino's name of a type of the catalog; an unknown type keeps its name."""
     try:
         empty = pa.schema([("c", read_type(text))]).empty_table()
         with duckdb.connect() as connection:

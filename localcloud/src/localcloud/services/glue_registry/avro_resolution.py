@@ -1,4 +1,4 @@
-"""Whether data of one Avro schema can be read with another: Avro's schema resolution.
+"""Avro's schema resolution: find out whether a reader's schema can read data of a writer's schema.
 
 "S" is the Apache Avro 1.11 specification, "Schema Resolution" unless said otherwise; "J" is
 SchemaCompatibility of Apache Avro for Java 1.11.4.
