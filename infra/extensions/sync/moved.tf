@@ -1,4 +1,5 @@
-# Until 0.1, the function was a module of the root, whose resources these are.
+# Until 0.1, the function was a module of the root, whose resources these are. A move of that module as a whole would make
+# a cycle with the moves inside lambda-function, which Terraform refuses.
 moved {
   from = aws_cloudwatch_log_group.this
   to   = module.function.module.function.aws_cloudwatch_log_group.this
