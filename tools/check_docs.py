@@ -12,13 +12,14 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
-_PAGES += ("localcloud/docs/*.md",)
+_PAGES += ("localcloud/docs/*.md", "src/penstock/reasons/texts/*.md")
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
 _SUBJECTS = (
     "Records and schemas",
@@ -88,7 +89,7 @@ def _bad_sources() -> Iterator[str]:
 def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
-    decisions = root / "docs/adr/README.md"
+    decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
         *sorted(root.glob("infra/extensions/*/README.md")),
@@ -97,6 +98,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
         settings: _with_part(settings.read_text(), "settings", settings_table(PROGRAMS)),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
+        reasons: with_reasons_table(reasons.read_text()),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
 
@@ -125,6 +127,13 @@ def with_decisions_list(page: str, folder: Path) -> str:
         items[found[2]] += f"- {number:04} [{found[1]}]({path.name})\n"
     parts = (f"## {subject}\n\n{lines}" for subject, lines in items.items() if lines)
     return _with_part(page, "decisions", "\n".join(parts))
+
+
+def with_reasons_table(page: str) -> str:
+    """Return a page with a row for each reason between its marks."""
+    folder = "../../src/penstock/reasons/texts"
+    rows = "".join(f"| [`{e.name}`]({folder}/{e.name}.md) | {e.summary} |\n" for e in list_pages())
+    return _with_part(page, "reasons", f"| reason | meaning |\n| --- | --- |\n{rows}")
 
 
 def _purpose(room: str) -> str:
