@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from penstock.extensions.cost import read_prices
+from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.cost_tables import cost_parts, cost_plot
 from tools.hcl import module_tables
@@ -20,7 +21,7 @@ from tools.settings_table import PROGRAMS, settings_table
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
-_PAGES += ("localcloud/docs/*.md",)
+_PAGES += ("localcloud/docs/*.md", "src/penstock/reasons/texts/*.md")
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
 _DIGITS = 4  # of a decision's number; branches take numbers ahead, so there may be gaps
 _SUBJECTS = (
@@ -91,7 +92,8 @@ def _bad_sources() -> Iterator[str]:
 def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
-    decisions, cost = root / "docs/adr/README.md", root / "docs/cost.md"
+    decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
+    cost = root / "docs/cost.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
         *sorted(root.glob("infra/extensions/*/README.md")),
@@ -102,6 +104,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
         cost: _with_parts(cost.read_text(), cost_parts(read_prices())),
         cost.with_suffix(".svg"): cost_plot(),
+        reasons: with_reasons_table(reasons.read_text()),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
 
@@ -133,6 +136,13 @@ def with_decisions_list(page: str, folder: Path) -> str:
         items[found[2]] += f"- {number} [{found[1]}]({path.name})\n"
     parts = (f"## {subject}\n\n{lines}" for subject, lines in items.items() if lines)
     return _with_part(page, "decisions", "\n".join(parts))
+
+
+def with_reasons_table(page: str) -> str:
+    """Return a page with a row for each reason between its marks."""
+    folder = "../../src/penstock/reasons/texts"
+    rows = "".join(f"| [`{e.name}`]({folder}/{e.name}.md) | {e.summary} |\n" for e in list_pages())
+    return _with_part(page, "reasons", f"| reason | meaning |\n| --- | --- |\n{rows}")
 
 
 def _purpose(room: str) -> str:
