@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -127,3 +128,29 @@ def test_a_service_says_what_iam_calls_its_operations():
 
     assert service.action("Invoke") == "lambda:InvokeFunction"
     assert service.action("GetFunction") == "lambda:GetFunction"
+
+
+def _imported_services(source: str) -> set[str]:
+    """The services whose modules some source imports."""
+    found = [
+        name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [f"{node.module}.{each.name}" for each in node.names]
+        )
+    ]
+    return {name.split(".")[2] for name in found if name.startswith("localcloud.services.")}
+
+
+def test_nothing_before_the_services_imports_one():
+    root = Path(packages.__file__).parents[1]
+    rooms = {path.relative_to(root): path.read_text() for path in root.rglob("*.py")}
+    found = {path: _imported_services(text) for path, text in rooms.items()}
+
+    users = {path.parts[0] for path, names in found.items() if names}
+    assert users == {"services", "testing"}
+    assert _imported_services("def f():\n    from localcloud.services import sqs") == {"sqs"}
+    assert _imported_services("import localcloud.services.sqs.queues as q") == {"sqs"}
