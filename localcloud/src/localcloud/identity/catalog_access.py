@@ -145,8 +145,6 @@ def check_catalog(call: Call) -> None:
     Raises:
         AwsError: AccessDeniedException.
     """
-    if call.service != "glue":
-        return
     params, lake, operation = call.params, lake_of(call), call.operation
     database = params.get("DatabaseName") or params.get("Name") or ""
     if operation == "CreateDatabase":
@@ -170,8 +168,6 @@ def check_catalog(call: Call) -> None:
 
 def settle_catalog(call: Call, answer: HttpAnswer) -> HttpAnswer:
     """Grant a creator what it made, and hide what the caller may not see in the answer."""
-    if call.service != "glue":
-        return answer
     params, lake = call.params, lake_of(call)
     match call.operation:
         case "CreateDatabase":
