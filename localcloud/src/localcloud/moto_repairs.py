@@ -19,6 +19,7 @@ from typing import Any
 
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.elbv2 import models as elbv2_models
 from moto.elbv2.utils import make_arn_for_load_balancer
@@ -30,6 +31,7 @@ from moto.kms import utils as kms_utils
 from moto.moto_server import werkzeug_app
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.s3.models import FakeBucket, FakeDeleteMarker
+from moto.s3tables.models import s3tables_backends
 from moto.ssm.models import Parameter
 
 from localcloud.errors import MotoChangedError
@@ -151,6 +153,8 @@ def describe(found: Any) -> str:
 
 
 REPAIRS = (
+    # Its list of Regions is older than those of S3 Tables.
+    Repair(s3tables_backends, "_additional_regions", "list", list(ec2_backends["0" * 12].regions)),
     Repair(
         SecurityGroupRule,
         "__init__",

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
+from kafka import KafkaConsumer
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 
 from localcloud.brokers import BrokerCluster, ClusterSpec, prepare_brokers
@@ -131,6 +132,9 @@ class _Brokers:
     def open_listeners(self, listeners: frozenset[str]) -> None:
         self._cluster.spec = replace(self._cluster.spec, listeners=listeners)
         self._restart_all()
+
+    def open_consumer(self) -> KafkaConsumer:
+        return self._cluster.open_consumer()
 
     def kill(self, broker_id: int) -> None:
         self._cluster.kill(broker_id)
