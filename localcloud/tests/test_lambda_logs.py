@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from localcloud.testing import deploy
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 _LAMBDA = {"Service": "lambda.amazonaws.com"}
 
