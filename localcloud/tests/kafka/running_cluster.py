@@ -207,7 +207,7 @@ def consume(settings, topic, group=None):
     with closing(
         KafkaConsumer(
             topic,
-            **settings,
+            **settings | {"bootstrap_timeout_ms": 60_000},  # of a broker that has just started
             group_id=group,
             auto_offset_reset="earliest",
             consumer_timeout_ms=60_000,
