@@ -33,7 +33,7 @@ def _may(action, number):
 def test_many_tables_and_a_schedule_are_applied_changed_and_destroyed(
     client, cloud, function, tmp_path
 ):
-    copy_infra(_HERE.parents[2] / "infra/modules", tmp_path / _HERE.name / "modules")
+    copy_infra(_HERE.parents[1] / "infra/modules", tmp_path / _HERE.name / "modules")
     root = Terraform(_HERE / "rights_and_schedule", tmp_path, cloud.endpoint, _ACCOUNT)
     given = {"function": function, "tables": 100}
 

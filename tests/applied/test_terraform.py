@@ -13,23 +13,31 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Node, Nodes, Source, trace
-from tests.account_ids import CONSUMER, STRANGER
+from localcloud.testing.pretending import pretend_brokers
 from tests.fixtures.terraform import Terraform
-from tests.glue.definitions import FIRST, REFUSED, SECOND
-from tests.kafka.pretending import pretend_brokers
 from tools.local_root import allow_destroy, copy_infra
 
 # Load balancers take 60 s of waiting inside the provider, applications 30 s to be made and deleted.
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000001"
+_CONSUMERS = ("222222222222", "333333333333")  # of the root's policy
 _HERE = Path(__file__).parent
-_INFRA = _HERE.parents[2] / "infra"
+_INFRA = _HERE.parents[1] / "infra"
+
+
+def _schema(*fields):
+    return json.dumps({"type": "record", "name": "Reading", "fields": list(fields)})
+
+
+_ID = {"name": "id", "type": "string"}
+_FIRST = _schema(_ID)
+_SECOND = _schema(_ID, {"name": "t", "type": ["null", "double"], "default": None})
 _MADE = {
     "broker_count": 2,
     "compatibility": "BACKWARD",
     "connectable": False,
-    "definition": FIRST,
+    "definition": _FIRST,
     "partitions": 3,
     "rows": "country = 'DE'",
 }
@@ -37,11 +45,11 @@ _CHANGED = {
     "broker_count": 4,
     "compatibility": "FULL",
     "connectable": True,
-    "definition": SECOND,
+    "definition": _SECOND,
     "partitions": 5,
     "rows": "country = 'FR'",
 }
-_REFUSED = _CHANGED | {"definition": REFUSED}
+_REFUSED = _CHANGED | {"definition": _schema(_ID | {"type": "long"})}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +140,7 @@ def test_consumers_with_msk_connections_are_in_the_cluster_policy(client):
         {
             "Sid": "ConsumersConnect",
             "Effect": "Allow",
-            "Principal": {"AWS": [f"arn:aws:iam::{it}:root" for it in (CONSUMER, STRANGER)]},
+            "Principal": {"AWS": [f"arn:aws:iam::{it}:root" for it in _CONSUMERS]},
             "Action": [
                 "kafka:CreateVpcConnection",
                 "kafka:DescribeCluster",

@@ -1,7 +1,7 @@
 """CPU seconds of each test, its servers, brokers and drivers included, beside its wall seconds.
 
-They are written as a property of the test into the report of `pytest --junitxml`, which
-tools/suite reads. Shorter tests than `_SHORTEST` are counted with the next longer one.
+A plug-in of pytest (`-p tools.suite.cpu_time`). They are written as a property of the test into
+the report of `pytest --junitxml`. Shorter tests than `_SHORTEST` are counted with the next one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ PROPERTY = "cpu_seconds"
 _SHORTEST = 0.25  # reading all of /proc takes some milliseconds
 
 
-class CpuTime:
-    """A plugin of pytest."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Count from here on."""
+    config.pluginmanager.register(_CpuTime())
 
+
+class _CpuTime:
     def __init__(self) -> None:
         self._since, self._counted = time.monotonic(), 0.0
 

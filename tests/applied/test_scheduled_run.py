@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.terraform, pytest.mark.spark, pytest.mark.timeout(900)
 
 _ACCOUNT = "930000000004"
 _HERE = Path(__file__).parent
-_ROOT = _HERE.parents[2]
+_ROOT = _HERE.parents[1]
 _NAME = "penstock-nightly-run-count"
 _ENDED = ("SUCCESS", "FAILED", "CANCELLED")
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fixtures.java import JavaError, JavaProgram
-
-__all__ = ["JavaError", "JavaSerde"]
+from tests.fixtures.java import JavaProgram
 
 
 class JavaSerde(JavaProgram):

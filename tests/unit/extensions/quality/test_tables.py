@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
-from botocore.session import Session
+from pyiceberg.catalog.glue import GlueCatalog
 
 from penstock.errors import OperationError
 from penstock.extensions.quality import Athena, Limits, QualitySettings
@@ -17,8 +20,9 @@ from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
+from tests.stubs.sessions import REGION, make_session
 
-_ROOT = Path(__file__).parents[3]
+_ROOT = Path(__file__).parents[4]
 _NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)
 _NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _SETTINGS = QualitySettings(
@@ -84,14 +88,57 @@ def schema_ids(registered):
     return registered[1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Lake:
+    """A bucket and a database of it."""
+
+    client: Any
+    endpoint: str
+    database: str
+    bucket: str
+
+    def make_iceberg(self, name, rows):
+        catalog = GlueCatalog(
+            "lake",
+            client=self.client("glue"),
+            **{
+                "warehouse": f"s3://{self.bucket}/warehouse",
+                "s3.endpoint": self.endpoint,
+                "s3.region": REGION,
+                "s3.access-key-id": "111111111111",
+                "s3.secret-access-key": "any",
+            },
+        )
+        catalog.create_table((self.database, name), rows.schema).append(rows)
+
+    def make_lines(self, name, columns, line):
+        """Make a table of one line of JSON."""
+        self.client("s3").put_object(Bucket=self.bucket, Key=f"{name}/a.json", Body=f"{line}\n")
+        storage = {
+            "Columns": [{"Name": column, "Type": kind} for column, kind in columns.items()],
+            "Location": f"s3://{self.bucket}/{name}/",
+            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+        }
+        table = {"Name": name, "StorageDescriptor": storage}
+        self.client("glue").create_table(DatabaseName=self.database, TableInput=table)
+
+
 @pytest.fixture(scope="module")
-def athena(cloud, lake):
-    session = Session()
-    session.set_credentials("111111111111", "any")
-    session.set_config_variable("region", "eu-central-1")
+def lake(cloud, client):
+    name = f"quality-{secrets.token_hex(4)}"
+    where = {"LocationConstraint": REGION}
+    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
+    database = name.replace("-", "_")
+    client("glue").create_database(DatabaseInput={"Name": database})
+    return _Lake(client, cloud.endpoint, database, name)
+
+
+@pytest.fixture(scope="module")
+def athena(cloud, client, lake):
+    session = make_session("111111111111")
     output = {"OutputLocation": f"s3://{lake.bucket}/results/"}
     configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
-    lake.athena.create_work_group(Name="quality", Configuration=configuration)
+    client("athena").create_work_group(Name="quality", Configuration=configuration)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
         yield Athena("quality", 60, session)
@@ -195,9 +242,9 @@ def test_rows_beside_and_parked_records_explain_missing_offsets(lake, athena, re
         return check(lake, athena, None, name, [row("?", each) for each in offsets])
 
     make("other", [2])
-    columns = ["topic string", "kafka_partition int", "kafka_offset bigint"]
-    lake.make_table("parked_ones", columns, "org.openx.data.jsonserde.JsonSerDe")
-    lake.put("parked_ones/a.json", '{"topic": "t", "kafka_partition": 0, "kafka_offset": 3}\n')
+    columns = {"topic": "string", "kafka_partition": "int", "kafka_offset": "bigint"}
+    parked = '{"topic": "t", "kafka_partition": 0, "kafka_offset": 3}'
+    lake.make_lines("parked_ones", columns, parked)
     settings = QualitySettings(
         workgroup="quality",
         beside=(f"{lake.database}.other",),
@@ -218,6 +265,6 @@ def test_an_empty_table_and_one_without_coordinates(lake, athena, registries):
 
     assert [each.rule for each in report.failed] == ["rows"]
     with pytest.raises(OperationError, match=r"found no column _event_time, _kafka_partition, "):
-        TableCheck(_SETTINGS, f"{lake.database}.readings", athena).run(_NOW)
+        TableCheck(_SETTINGS, f"{lake.database}.parked_ones", athena).run(_NOW)
     with pytest.raises(OperationError, match=r"^GetTable was refused: EntityNotFoundException: "):
         TableCheck(_SETTINGS, f"{lake.database}.missing", athena).run(_NOW)
