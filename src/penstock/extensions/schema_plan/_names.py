@@ -56,7 +56,9 @@ def list_mentions(tree: Any, space: str = "") -> Iterator[Mention]:
 
 def _list_members(value: dict[str, Any], offset: int, space: str) -> Iterator[Mention]:
     kind, name = _plain(value.get("type")), _plain(value.get("name"))
-    if kind in _NAMED and isinstance(name, str):
+    if kind in _NAMED:
+        if not isinstance(name, str):
+            return  # it is no schema, which its reader says
         own = _plain(value.get("namespace", space))
         full = name if "." in name or not own else f"{own}.{name}"
         yield Mention((full,), "", False, offset)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +37,9 @@ class Table:
 class Reader:
     """A program that reads topics.
 
-    `routes` are the tables by schema, None if one holds every schema. `own_code` says that the
-    program may read all records with one version of a schema, as no program of Penstock does.
+    `routes` are the tables by schema, None if one holds every schema, and `shapes` the shapes of
+    rows by table. `own_code` says that the program may read all records with one version of a
+    schema, as no program of Penstock does.
     """
 
     consumer: str
@@ -45,6 +47,7 @@ class Reader:
     topics: frozenset[str]
     tables: tuple[Table, ...] = ()
     routes: Mapping[str, str] | None = None
+    shapes: Mapping[str, RowShape] = field(default_factory=dict)
     is_running: bool = True
     own_code: bool = False
     has_plan: bool = False
@@ -55,8 +58,12 @@ class Reader:
             return self.tables
         if schema not in self.routes:
             return None
-        filled = self.routes[schema]
-        return tuple(replace(each, name=each.name.replace(TABLE, filled)) for each in self.tables)
+        table = self.routes[schema]
+        shape = self.shapes.get(table)
+        return tuple(
+            replace(each, name=each.name.replace(TABLE, table), shape=shape or each.shape)
+            for each in self.tables
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +93,12 @@ def load_readers(files: Sequence[Path]) -> Readers:
     outputs = [_load_outputs(path) for path in files]
     readers: list[Reader] = []
     for path, values in zip(files, outputs, strict=True):
-        try:
+        with _explained(path):
             readers += _list_readers(values)
-        except (AttributeError, KeyError, TypeError, SettingsError) as error:
-            raise OperationError(f"{path} has no outputs of a root: {error!r}") from error
     described = {each.consumer for each in readers}
-    for values in outputs:
-        readers += _list_contracts(values, described)
+    for path, values in zip(files, outputs, strict=True):
+        with _explained(path):
+            readers += _list_contracts(values, described)
     topics, budgets = _read_producers(outputs)
     rules = {
         table: flags
@@ -102,6 +108,14 @@ def load_readers(files: Sequence[Path]) -> Readers:
         for table, flags in output["rules"].items()
     }
     return Readers(tuple(readers), rules, topics, budgets)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
+        raise OperationError(f"{path} has no outputs of a root: {error!r}") from error
 
 
 def _load_outputs(path: Path) -> dict[str, Any]:
@@ -151,6 +165,7 @@ def _list_jobs(
             read,
             () if "--plan" in flags else tuple(_list_tables(flags)),
             routes,
+            _read_shapes(flags.get("--shapes", "")),
             is_running=bool(run.get("streaming", True)),
             has_plan="--plan" in flags,
         )
@@ -158,11 +173,20 @@ def _list_jobs(
 
 def _list_tables(flags: Mapping[str, str]) -> Iterator[Table]:
     own = [word for flag in sorted(_SHAPE_FLAGS & flags.keys()) for word in (flag, flags[flag])]
-    # Tables of several shapes (--shapes) differ by route, and are not told apart here.
-    shape = None if "--shapes" in flags else RowShape.from_args(own, {})
+    shape = RowShape.from_args(own, {})
     for flag, kind in _SINKS.items():
         if flag in flags:
             yield Table(kind, flags[flag], shape)
+
+
+def _read_shapes(text: str) -> dict[str, RowShape]:
+    """Return the shapes of rows by table, from `TABLE.FLAG=VALUE;...`."""
+    words: dict[str, list[str]] = {}
+    for entry in filter(None, text.split(";")):
+        name, _, value = entry.partition("=")
+        table, _, flag = name.strip().partition(".")
+        words.setdefault(table, []).extend((f"--{flag}", value))
+    return {table: RowShape.from_args(flags, {}) for table, flags in words.items()}
 
 
 def _list_contracts(values: Mapping[str, Any], described: set[str]) -> Iterator[Reader]:
