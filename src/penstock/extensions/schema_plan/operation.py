@@ -65,8 +65,8 @@ class PlannedSchema:
     """What registration would do with one schema.
 
     `number` is the version that has the definition, or that it would get; None against git.
-    `left` is what a producer's budget leaves after that. `refused_by` are the modes that would
-    refuse the version, each with the readings of Glue's rule that do.
+    `left` is what a producer's budget leaves after that. `modes` are all modes, each with what a
+    new version must be compared with to be accepted: nothing if the mode refuses it.
     """
 
     name: str
@@ -77,7 +77,7 @@ class PlannedSchema:
     left: int | None
     changes: tuple[Located, ...] = ()
     findings: tuple[Finding, ...] = ()
-    refused_by: Mapping[str, tuple[str, ...]] | None = None
+    modes: Mapping[str, tuple[str, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     definition: str = ""
 
@@ -200,7 +200,7 @@ class _Planner:
             budget - used if base.is_registry else None,
             tuple(_locate_changes(file, verdict)),
             findings,
-            _list_refusing(verdict.matrix),
+            _list_modes(verdict.matrix),
             effects,
             file.definition,
         )
@@ -223,12 +223,11 @@ class _Planner:
             is_enforced = self._baseline.is_registry and not refusal.reading
             finding = Finding(refusal.rule, refusal.path, *place, message, is_enforced)
             yield self._exempt(file.name, finding)
-        for effect in effects:
-            for field in effect.lost:
-                message = f"{effect.table} of {effect.consumer}: {effect.advice}"
-                yield self._exempt(
-                    file.name, Finding(KEY_FIELD, field, file.path, 1, message, False)
-                )
+        lost = {(each.consumer, each.table, field) for each in effects for field in each.lost}
+        for consumer, table, field in sorted(lost):
+            message = f"{table} of {consumer} needs the field, and no record would have it"
+            finding = Finding(KEY_FIELD, field, file.path, 1, message, False)
+            yield self._exempt(file.name, finding)
 
     def _exempt(self, schema: str, finding: Finding) -> Finding:
         path = f"{schema}.{finding.path}" if finding.path else schema
@@ -254,12 +253,11 @@ def _locate_changes(file: SchemaFile, verdict: Verdict) -> Iterator[Located]:
         yield Located(change, *file.find_place(change.owner.record, change.owner.field))
 
 
-def _list_refusing(matrix: Matrix | None) -> dict[str, tuple[str, ...]] | None:
-    """Return the modes that would refuse a version, with the readings that do."""
+def _list_modes(matrix: Matrix | None) -> dict[str, tuple[str, ...]] | None:
+    """Return the readings by which each mode accepts a version."""
     if matrix is None:
         return None
-    found = {
-        mode.value: tuple(reading.value for reading, reasons in by_reading.items() if reasons)
-        for mode, by_reading in matrix.items()
+    return {
+        mode.value: tuple(reading.value for reading, reasons in found.items() if not reasons)
+        for mode, found in matrix.items()
     }
-    return {mode: readings for mode, readings in found.items() if readings}

@@ -12,7 +12,6 @@ from penstock.extensions.schema_plan.operation import Finding, Plan, PlannedSche
 
 COMMENT_CHARACTERS: Final = 65_536  # of a comment on GitHub
 _STATES: Final = tuple(State)
-_QUIET: Final = frozenset({State.SAME, State.REMOVED})
 _COMMENT_MARK: Final = "<!-- penstock schema plan -->"
 
 
@@ -34,7 +33,7 @@ def _list_schema(schema: PlannedSchema) -> Iterator[str]:
         yield f"  {each.file}:{each.line}: {describe_change(each.change)}"
     for finding in schema.findings:
         yield f"  {finding.file}:{finding.line}: {_describe_finding(finding)}"
-    if schema.refused_by is not None:
+    if schema.modes is not None:
         yield f"  {_describe_modes(schema)}"
     for effect in schema.effects:
         yield f"  {_describe_effect(effect)}"
@@ -44,14 +43,12 @@ def _describe_state(schema: PlannedSchema) -> str:
     if schema.state is State.REMOVED:
         return "removed: no file has it any more; a registry keeps its versions"
     words = [schema.state.value]
-    if schema.number is not None:
-        kept = schema.state is State.FORBIDDEN
-        words.append(f"not registered as version {schema.number}" if kept else "")
-        words.append("" if kept else f"version {schema.number}")
+    if schema.number is not None and schema.state is not State.FORBIDDEN:
+        words.append(f"version {schema.number}")
     words.append(f"mode {schema.mode}")
-    if schema.left is not None:
+    if schema.left is not None and schema.state is not State.FORBIDDEN:
         words.append(f"{max(schema.left, 0)} versions left of the budget")
-    return ", ".join(filter(None, words))
+    return ", ".join(words)
 
 
 def describe_change(change: Change) -> str:
@@ -73,12 +70,14 @@ def _describe_finding(finding: Finding) -> str:
 
 
 def _describe_modes(schema: PlannedSchema) -> str:
-    refused = schema.refused_by or {}
+    modes = schema.modes or {}
+    most = max(map(len, modes.values()), default=0)
     shown = [
-        mode if len(readings) > 1 else f"{mode} (with the {readings[0]} only)"
-        for mode, readings in refused.items()
+        mode if len(readings) == most else f"{mode} (compared with the {readings[0]} only)"
+        for mode, readings in modes.items()
+        if readings
     ]
-    return f"refused by the modes {', '.join(shown)}" if shown else "accepted by every mode"
+    return f"accepted by the modes {', '.join(shown)}"
 
 
 def _describe_effect(effect: Effect) -> str:
@@ -166,7 +165,7 @@ def _list_section(schema: PlannedSchema) -> Iterator[str]:
             change = each.change
             place = f"{each.file}:{each.line}"
             yield _row(change.kind, change.path, change.before, change.after, place)
-    if schema.refused_by is not None:
+    if schema.modes is not None:
         yield from ["", _mark(_describe_modes(schema))]
     if schema.effects:
         yield from ["", "| reader | table | columns | do | why |", "| --- " * 5 + "|"]
@@ -197,7 +196,7 @@ def write_terraform(plan: Plan) -> str:
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """Return a plan for `--output json`; schemas that stay have no details."""
+    """Return a plan for `--output json`."""
     return {
         "folder": plan.folder,
         "against": plan.against,
@@ -209,19 +208,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 
 def _describe_schema(schema: PlannedSchema) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "name": schema.name,
-        "state": schema.state.value,
-        "file": schema.file,
-        "mode": schema.mode and schema.mode.value,
-        "version": schema.number,
-        "versionsLeft": schema.left,
-    }
-    if schema.state in _QUIET:
-        return described
     changes = [
         {
-            "kind": each.change.kind.value,
+            "kind": each.change.kind,
             "path": each.change.path,
             "before": each.change.before,
             "after": each.change.after,
@@ -230,9 +219,19 @@ def _describe_schema(schema: PlannedSchema) -> dict[str, Any]:
         }
         for each in schema.changes
     ]
-    return described | {
+    modes = [
+        {"mode": mode, "acceptedComparedWith": readings}
+        for mode, readings in (schema.modes or {}).items()
+    ]
+    return {
+        "name": schema.name,
+        "state": schema.state,
+        "file": schema.file,
+        "mode": schema.mode,
+        "version": schema.number,
+        "versionsLeft": schema.left,
         "changes": changes,
         "findings": schema.findings,
-        "refusedBy": schema.refused_by or {},
+        "modes": modes,
         "effects": schema.effects,
     }

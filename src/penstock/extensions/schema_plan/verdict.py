@@ -57,7 +57,8 @@ class Verdict:
 
     `before` is the newest version that the registry accepted. `usable` counts the versions that
     readers use, and `merged` is their merge, if there is any.
-    `matrix` has the reasons of each mode against a new version, by the reading of Glue's rule.
+    `matrix` has the reasons of each mode against a new version, by the readings of
+    the registry's rule.
     """
 
     mode: Compatibility
@@ -134,9 +135,9 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     live = [each for each in stored.versions if each.status is VersionStatus.AVAILABLE]
     available = {each.number: loaded[0] for each in live if (loaded := _load_version(each))}
     used_mode = (available and mode) or stored.compatibility
-    matrix = _check_modes(schema, available, stored.checkpoint)
     readings = READINGS if stored.checkpoint else READINGS[1:]
-    refusals = list(_list_refusals({each: matrix[used_mode][each] for each in readings}))
+    matrix = _check_modes(schema, available, stored.checkpoint, readings)
+    refusals = list(_list_refusals(matrix[used_mode]))
     if used_mode is Compatibility.DISABLED and not available:
         refusals.append(Refusal(VERSIONS_DISABLED, "", "the schema's mode is DISABLED"))
     usable, merged = _agree(available)
@@ -163,7 +164,12 @@ def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], list[Schema]]
     return usable, merged
 
 
-def _check_modes(schema: Schema, available: Mapping[int, Schema], checkpoint: int) -> Matrix:
+def _check_modes(
+    schema: Schema,
+    available: Mapping[int, Schema],
+    checkpoint: int,
+    readings: Sequence[ComparedWith] = READINGS,
+) -> Matrix:
     """Return the reasons of each mode; two schemas are compared once for all modes."""
     later = {number: available[number] for number in sorted(available) if number >= checkpoint}
     backward = {number: check_compatibility(schema, each) for number, each in later.items()}
@@ -184,7 +190,7 @@ def _check_modes(schema: Schema, available: Mapping[int, Schema], checkpoint: in
                 found |= dict.fromkeys(forward[number])
         return tuple(found)
 
-    return {mode: {each: check(mode, each) for each in READINGS} for mode in Compatibility}
+    return {mode: {each: check(mode, each) for each in readings} for mode in Compatibility}
 
 
 def _list_refusals(found: Mapping[ComparedWith, Reasons]) -> Iterator[Refusal]:

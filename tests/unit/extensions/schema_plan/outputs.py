@@ -12,8 +12,13 @@ def _run(*words: str, program: str = "consume", **more: Any) -> dict[str, Any]:
     return {"arguments": [*words], "program": place, "streaming": True, **more}
 
 
-def make_consumer(*, run: dict[str, Any] | None = None, rules: Any = None) -> dict[str, Any]:
-    """Return the outputs of a consumer with a function, three jobs and a client."""
+def make_consumer(
+    *,
+    run: dict[str, Any] | None = None,
+    rules: Any = None,
+    jobs: tuple[str, ...] = ("consume", "routed", "staged"),
+) -> dict[str, Any]:
+    """Return the outputs of a consumer with these jobs, a function for two of them, a client."""
     tables = ["--lake-table", "lake.readings", "--dynamodb-table", "p-readings"]
     consume = run or _run(*tables, "--errors-table", "errors", "--contract", "contract.json")
     routed = _run(
@@ -27,16 +32,17 @@ def make_consumer(*, run: dict[str, Any] | None = None, rules: Any = None) -> di
         "routed": {"runs": {"routed": routed}},
         "staged": {"runs": {"staged": staged}},
     }
+    odd = {"name": "g", "table": "p-odd", "mappings": {"sensor": "m"}}
     return {
         "consumer": "analytics",
         "clients": {"report": {"reads": ["sensor", "plant"]}},
         "functions": {
             "consumer": {"name": "f", "table": "p-readings", "mappings": {"sensor": "m"}},
-            "consumer-odd": {"name": "g", "table": "p-odd", "mappings": {"sensor": "m"}},
+            **({"consumer-odd": odd} if "routed" in jobs else {}),
         },
         "platform": {
             "brokers": {"topics": ["sensor", "plant"]},
-            "jobs": {"named": named},
+            "jobs": {"named": {name: named[name] for name in jobs}},
         },
         "quality": {"rules": rules or {}, "name": "consumer-quality"},
     }

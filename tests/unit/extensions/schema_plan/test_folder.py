@@ -157,7 +157,8 @@ def test_two_files_of_one_schema_are_refused(write: Write) -> None:
 def test_a_circle_of_files_is_named(write: Write) -> None:
     found = _problems(write({"a.avsc": _record("A", "B"), "types/b.avsc": _record("B", "A")}))
 
-    assert "a.avsc, line 1: files refer in a circle: types/b.avsc -> a.avsc -> types/b.avsc" in found
+    circle = "files refer in a circle: types/b.avsc -> a.avsc -> types/b.avsc"
+    assert f"a.avsc, line 1: {circle}" in found
     assert all("files refer in a circle" in each for each in found)
 
 
@@ -209,7 +210,7 @@ def test_hidden_folders_and_other_files_are_left_out(write: Write) -> None:
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match="x is no folder, expected one with .avsc files"):
+    with pytest.raises(OperationError, match=r"x is no folder, expected one with \.avsc files"):
         read_folder(tmp_path / "x")
 
 
@@ -263,9 +264,7 @@ def test_a_commit_that_is_missing_is_named(write: Write, ref: str) -> None:
     )
 
 
-def test_a_folder_outside_of_git_is_refused(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_outside_of_git_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write({})
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
 
@@ -273,9 +272,7 @@ def test_a_folder_outside_of_git_is_refused(
         read_commit(folder, "HEAD")
 
 
-def test_a_machine_without_git_is_told_so(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_without_git_is_told_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
     with pytest.raises(OperationError, match="git cannot be run: No such file or directory"):
