@@ -138,7 +138,7 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     readings = READINGS if stored.checkpoint else READINGS[1:]
     matrix = _check_modes(schema, available, stored.checkpoint, readings)
     refusals = list(_list_refusals(matrix[used_mode]))
-    if used_mode is Compatibility.DISABLED and not available:
+    if used_mode is Compatibility.DISABLED and not refusals:  # nothing to compare with
         refusals.append(Refusal(VERSIONS_DISABLED, "", "the schema's mode is DISABLED"))
     usable, merged = _agree(available)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shlex
 import subprocess
@@ -16,6 +17,8 @@ import yaml
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, work_as
+from tests.oracle.evolve import COMPATIBLE, evolve
+from tests.oracle.generate import Maker
 from tests.unit.extensions.schema_plan.outputs import make_consumer, write_outputs
 
 _ROOT = Path(__file__).parents[4]
@@ -134,6 +137,41 @@ def test_every_right_of_the_page_is_needed(
 
         assert main(words, {}) == 1
         assert f"answered {missing} with AccessDeniedException" in capsys.readouterr().err
+
+
+def test_glue_registers_as_planned(
+    folder: Path,
+    cloud: Cloud,
+    seeded: random.Random,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    work_as(ACCOUNT, cloud, monkeypatch)
+    maker = Maker(seeded)
+    definitions = [maker.record(2)]
+    while len(definitions) < 8:
+        definitions.append(evolve(definitions[-1], maker, seeded.choice(sorted(COMPATIBLE))))
+    (folder / "schemas").mkdir()
+    states = set()
+
+    def run(command: str) -> tuple[int, Any]:
+        words = ["schema", command, "schemas", "--registry", _REGISTRY, "--output", "json"]
+        code = main(words, {})
+        return code, json.loads(capsys.readouterr().out) if code != 3 or command == "plan" else {}
+
+    for definition in definitions:
+        (folder / "schemas/pump.avsc").write_text(json.dumps(definition))
+        code, plan = run("plan")
+        (planned,) = plan["schemas"]
+        states.add(planned["state"])
+        applied, found = run("apply")
+        if code == 2:
+            (registered,) = found["registered"]
+            assert (applied, registered["version"]) == (0, planned["version"])
+        else:
+            assert applied == code
+            assert found.get("registered", []) == []
+    assert "new" in states
 
 
 def _list(value: Any) -> list[str]:

@@ -80,6 +80,8 @@ def test_a_contradiction_is_forbidden_in_every_mode(write: Write) -> None:
          "compatibility is DISABLED, so the schema accepts no new version"),
         ({"compatibility": Compatibility.DISABLED, "versions": ()}, "VERSIONS_DISABLED",
          "the schema's mode is DISABLED"),
+        ({"compatibility": Compatibility.DISABLED, "checkpoint": 5}, "VERSIONS_DISABLED",
+         "the schema's mode is DISABLED"),
     ],
 )  # fmt: skip
 def test_a_schema_that_takes_no_version_forbids_it(
@@ -88,9 +90,10 @@ def test_a_schema_that_takes_no_version_forbids_it(
     folder = write(sensor=make_schema(**BASE, a="int", defaults={"a": 1}))
     version = StoredVersion("i", "r/sensor", 1, VersionStatus.AVAILABLE, make_schema(**BASE), None)
     described: dict[str, Any] = {
-        "compatibility": Compatibility.BACKWARD, "data_format": "AVRO", "versions": (version,)
+        "compatibility": Compatibility.BACKWARD, "checkpoint": 1, "data_format": "AVRO",
+        "versions": (version,),
     } | values  # fmt: skip
-    stored = SchemaBackup("sensor", checkpoint=1, description="", tags={}, **described)
+    stored = SchemaBackup("sensor", description="", tags={}, **described)
     baseline = Baseline("here", {"sensor"}, {"sensor": stored}.__getitem__)
 
     (found,) = make_plan(folder, baseline, Readers()).schemas
