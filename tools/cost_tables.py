@@ -23,7 +23,7 @@ _SMALLEST: Final = (
     ("load balancers, one per broker", 2, "load-balancer", HOURS),
     ("producer: interface endpoint for Glue, in two zones", 2, "endpoint", HOURS),
     ("producer: KMS keys (volumes, passwords, rejected events, alarms)", 4, "key", 1),
-    ("producer: secrets, one per consumer", 1, "secret", 1),
+    ("producer: secrets of three programs, one more each after a rotation", 3, "secret", 1),
     ("producer: metrics under alarm (18 alarms of one, 2 of two)", 22, "alarm-metric", 1),
     ("producer: metrics of [what is open](#counts)", 2, "custom-metric", 1),
     (
@@ -34,7 +34,7 @@ _SMALLEST: Final = (
     ),
     ("consumer: endpoints of two brokers, in two zones", 4, "endpoint", HOURS),
     ("consumer: KMS keys (login, tables, lake, alarms)", 4, "key", 1),
-    ("consumer: its secret", 1, "secret", 1),
+    ("consumer: secrets of three programs", 3, "secret", 1),
     ("consumer: metrics under alarm", 9, "alarm-metric", 1),
     ("consumer: metrics of [what is open](#counts)", 2, "custom-metric", 1),
     ("consumer: private zone", 1, "zone", 1),

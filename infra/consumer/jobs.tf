@@ -7,7 +7,7 @@ locals {
       function   = "${local.prefix}-${name}"
       memory_mib = coalesce(function.memory_mib, var.functions.memory_mib)
       table      = function.table
-      topics     = coalesce(function.topics, var.contract.topics)
+      topics     = function.topics
     }
   }
 
@@ -43,7 +43,6 @@ module "job" {
   programs    = var.spark.jobs
   shapes      = { for table, shape in module.row_shapes.shapes : table => shape if contains(values(each.value.writes), table) }
   tables      = module.job_tables.jobs[each.key]
-  topics      = var.contract.topics
   written     = module.rights.writers[each.key]
 }
 

@@ -67,7 +67,6 @@ module "consumer_functions" {
   functions         = local.functions
   mapping           = var.mapping
   platform          = local.ground
-  secret_name       = module.broker_access.secret_name
   shapes            = module.row_shapes.shapes
   unframed          = local.unframed
   writers           = { for name in keys(local.functions) : name => module.rights.writers[name] }

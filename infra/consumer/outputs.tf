@@ -3,12 +3,8 @@ output "clients" {
   value = {
     for name, client in module.clients.clients : name => merge(client, {
       bootstrap_servers = module.broker_access.bootstrap_servers
-      group_prefix      = "${var.contract.group_prefix}${name}-"
-      reads             = var.contract.topics
       region            = var.contract.region
       registry          = { for key in ["external_id", "name", "role_arn"] : key => var.contract.registry[key] }
-      secret_arn        = module.broker_access.secret_arn
-      writes            = var.contract.writes
     }, { for key, urls in { registries = local.registries[*].url } : key => urls if length(urls) > 0 })
   }
 }
@@ -51,7 +47,7 @@ output "profiles" {
     (var.contract.consumer) = merge({
       AWS_REGION              = var.contract.region
       KAFKA_BOOTSTRAP_SERVERS = module.broker_access.bootstrap_servers
-      KAFKA_SECRET_ARN        = module.broker_access.secret_arn
+      KAFKA_SECRET_ARN        = try(module.broker_access.logins["clients"], values(module.broker_access.logins)[0]).secret_arn
       KAFKA_SECURITY          = "scram"
       PENSTOCK_ERRORS_TABLE   = try(module.reading_store.errors["errors"].name, values(module.reading_store.errors)[0].name, "")
       PENSTOCK_PARKED_BUCKET  = module.lake.parked_bucket.name

@@ -13,7 +13,11 @@ locals {
     prefix               = local.prefix
     region               = var.contract.region
 
-    brokers = { group_prefix = var.contract.group_prefix, secret_arn = module.broker_access.secret_arn, topics = var.contract.topics }
+    brokers = {
+      group_prefix = var.contract.group_prefix
+      logins       = { for name, login in module.broker_access.logins : name => merge(login, { read_password = module.rights.read_passwords[name] }) }
+      topics       = var.contract.topics
+    }
     functions = {
       architecture         = var.functions.architecture
       names                = keys(local.functions)
@@ -93,7 +97,7 @@ module "rights" {
   reader_role_arn  = var.contract.registry.role_arn
   region           = var.contract.region
   registry_secrets = compact(local.registries[*].secret_arn)
-  secret_name      = module.broker_access.secret_name
+  secret_names     = { for name, login in module.broker_access.logins : name => login.secret_name }
   store            = { errors = module.reading_store.errors, readings = module.reading_store.readings }
   upserts          = concat([for table, shape in module.row_shapes.shapes : table if shape.upserts], flatten(values(module.job_tables.jobs)[*].names))
   writers = merge(

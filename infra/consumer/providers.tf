@@ -15,7 +15,7 @@ provider "aws" {
   }
 }
 
-# The producer account, through this consumer's hand-over role: it may read one password and accept
+# The producer account, through this consumer's hand-over role: it may read its programs' passwords and accept
 # this account's endpoints, nothing else.
 provider "aws" {
   alias = "producer"

@@ -50,7 +50,8 @@ variable "contract" {
     registry            = object({ arn = string, external_id = string, name = string, role_arn = string })
     registries          = optional(list(object({ cidr = optional(string), port = number, secret_arn = optional(string), security_group_id = optional(string), url = string })))
     unframed            = optional(map(string))
-    hand_over           = object({ external_id = string, role_arn = string, rotation = number, secret_arn = string, username = string })
+    hand_over           = object({ external_id = string, role_arn = string })
+    programs            = map(object({ group_prefix = string, rotation = number, secret_arn = string, topics = list(string), transactions = optional(bool), usernames = list(string), writes = list(string) }))
   })
 }
 

@@ -140,6 +140,14 @@ locals {
     { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
   )
 
+  _is_function = "^(functions|consumer(-.*)?)$"
+  # What the groups of a program begin with, after the prefix of its consumer: those of functions have the function's name,
+  # as its mapping in the consumer's root has it.
+  _group_names = {
+    for consumer in var.consumers : consumer.name => {
+      for name in keys(consumer.programs) : name => name == "functions" ? "penstock-${consumer.name}-consumer" : "${can(regex(local._is_function, name)) ? "penstock-${consumer.name}-" : ""}${name}-"
+    }
+  }
   # A consumer's roles have the names that its root gives them; they need not exist yet.
   consumers = {
     for consumer in var.consumers : consumer.name => {
@@ -152,16 +160,30 @@ locals {
         "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
       registries = [for index in range(length(consumer.registries)) : local._registries["consumers.${consumer.name}.${index}"]]
-      rotation   = consumer.rotation
-      topics     = consumer.topics
-      unframed   = { for topic in consumer.topics : topic => var.topics[topic].unframed if try(var.topics[topic].unframed, null) != null }
-      writes     = consumer.writes
+      programs = {
+        for name, program in consumer.programs : name => {
+          group_prefix = coalesce(program.group_prefix, "${coalesce(consumer.group_prefix, "${consumer.name}-")}${local._group_names[consumer.name][name]}")
+          rotation     = coalesce(program.rotation, consumer.rotation)
+          topics       = program.topics == null ? consumer.topics : program.topics
+          transactions = program.transactions
+          writes       = program.writes != null ? program.writes : can(regex(local._is_function, name)) ? [] : consumer.writes
+        }
+      }
+      topics   = consumer.topics
+      unframed = { for topic in consumer.topics : topic => var.topics[topic].unframed if try(var.topics[topic].unframed, null) != null }
+      writes   = consumer.writes
       # AWS's serialisers call a schema as its topic.
       written_schemas = distinct(flatten([
         for topic in consumer.writes : [topic, [for producer in values(local.producers) : producer.schema if producer.topic == topic]]
       ]))
     }
   }
+  # Those of all consumers; neither part of a key has an underscore.
+  programs = merge([
+    for consumer, settings in local.consumers : {
+      for name, program in settings.programs : "${consumer}_${name}" => merge(program, { account_id = settings.account_id })
+    }
+  ]...)
 }
 
 data "aws_partition" "this" {}

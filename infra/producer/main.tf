@@ -37,11 +37,8 @@ module "broker_cluster" {
   retention  = var.retention
   scrapers   = var.cluster.scrapers
   subnet_ids = module.network.subnet_ids
-  users = {
-    for name, consumer in local.consumers :
-    name => { account_id = consumer.account_id, rotation = consumer.rotation }
-  }
-  vpc_id = module.network.vpc_id
+  users      = { for name, program in local.programs : name => { account_id = program.account_id, rotation = program.rotation } }
+  vpc_id     = module.network.vpc_id
 }
 
 # A serverless cluster has no brokers to expose.
@@ -89,11 +86,12 @@ module "kafka_access" {
   network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
   package               = local.packages["access"]
   readers = {
-    for name, consumer in local.consumers : name => {
-      group_prefix = consumer.group_prefix
-      topics       = consumer.topics
-      username     = module.broker_cluster.users[name].username
-      writes       = consumer.writes
+    for name, program in local.programs : name => {
+      group_prefix = program.group_prefix
+      topics       = program.topics
+      transactions = program.transactions
+      usernames    = module.broker_cluster.users[name].usernames
+      writes       = program.writes
     }
   }
   topics = local.topics
@@ -115,7 +113,7 @@ module "schema_registry" {
       external_id             = consumer.external_id
       hand_over_principal_arn = consumer.deploy_role_arn
       reader_principal_arns   = consumer.reader_role_arns
-      secret_name             = module.broker_cluster.users[name].secret_name
+      secret_name             = "${module.broker_cluster.secret_prefix}${name}_*"
       written_schemas         = consumer.written_schemas
     }
   }

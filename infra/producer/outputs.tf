@@ -45,9 +45,12 @@ output "contracts" {
       hand_over = {
         external_id = module.schema_registry.consumers[name].external_id
         role_arn    = module.schema_registry.consumers[name].hand_over_role_arn
-        rotation    = module.broker_cluster.users[name].rotation
-        secret_arn  = module.broker_cluster.users[name].secret_arn
-        username    = module.broker_cluster.users[name].username
+      }
+      programs = {
+        for key, program in consumer.programs : key => merge(
+          { for part in ["group_prefix", "topics", "transactions", "writes"] : part => program[part] },
+          module.broker_cluster.users["${name}_${key}"],
+        )
       }
     }, { for key, value in { registries = consumer.registries, unframed = consumer.unframed } : key => value if length(value) > 0 })
   }

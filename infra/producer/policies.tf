@@ -86,8 +86,8 @@ locals {
   }) }
 
   _topics_used = merge(
-    { for name, client in var.clients : name => { reads = client.reads, writes = client.writes } },
-    { for name, job in var.jobs : name => { reads = job.reads, writes = job.writes } },
+    { for name, client in var.clients : name => { reads = client.reads, transactions = client.transactions, writes = client.writes } },
+    { for name, job in var.jobs : name => { reads = job.reads, transactions = false, writes = job.writes } },
   )
   _kafka_statements = { for name, used in local._topics_used : name => concat(
     [{
@@ -116,6 +116,12 @@ locals {
       Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
       Resource = [for topic in sort(used.writes) : "${local._kafka}:topic/${local._cluster}/${topic}"]
     }] : statement if length(used.writes) > 0],
+    [for statement in [{
+      Sid      = "UseItsTransactionalIds"
+      Effect   = "Allow"
+      Action   = ["kafka-cluster:AlterTransactionalId", "kafka-cluster:DescribeTransactionalId"]
+      Resource = ["${local._kafka}:transactional-id/${local._cluster}/${name}-*"]
+    }] : statement if used.transactions],
   ) }
 
   client_policies = { for name, client in var.clients : name => jsonencode({

@@ -27,7 +27,9 @@ variable "clients" {
     }))
     reads             = optional(set(string), [])
     security_group_id = optional(string)
-    writes            = optional(set(string), [])
+    # Whether it uses transactional ids; they begin with its name and a dash.
+    transactions = optional(bool, false)
+    writes       = optional(set(string), [])
   }))
   default = {}
 
@@ -81,15 +83,25 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, topics, consumer group prefix, rotation of the password, roles with unusual names, and registries."
+  description = "The consumers: name, account, topics, programs with a Kafka user each, prefix of consumer groups, rotation of the passwords, roles with unusual names, and registries."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
-    name              = string
-    account_id        = string
-    topics            = list(string)
-    deploy_role_arn   = optional(string)
-    external_id       = optional(string)
-    group_prefix      = optional(string)
+    name            = string
+    account_id      = string
+    topics          = list(string)
+    deploy_role_arn = optional(string)
+    external_id     = optional(string)
+    group_prefix    = optional(string)
+    # Each has a Kafka user. The name is that of a function, job or client in the consumer's root, or functions, jobs or clients,
+    # which are those without one of their own.
+    programs = optional(map(object({
+      group_prefix = optional(string)
+      rotation     = optional(number)
+      topics       = optional(list(string)) # all of the consumer's
+      # Whether it uses transactional ids; they begin with its group_prefix.
+      transactions = optional(bool, false)
+      writes       = optional(list(string)) # all of the consumer's; none for functions
+    })), { clients = {}, functions = {}, jobs = {} })
     reader_role_names = optional(list(string))
     # Those besides Glue (docs/operate/registries.md).
     registries = optional(list(object({
@@ -107,6 +119,18 @@ variable "consumers" {
   validation {
     condition     = length(var.consumers) == length(distinct(var.consumers[*].name))
     error_message = "A consumer name is used twice in ${join(", ", var.consumers[*].name)}; give each consumer its own."
+  }
+  validation {
+    condition     = alltrue([for consumer in var.consumers : length(consumer.programs) > 0 && alltrue([for name in keys(consumer.programs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name))])])
+    error_message = "The programs of consumers are ${jsonencode([for consumer in var.consumers : { (consumer.name) = keys(consumer.programs) }])}; name at least one for each, with up to 24 small letters, digits and dashes, a letter first."
+  }
+  validation {
+    condition     = alltrue(flatten([for consumer in var.consumers : [for program in values(consumer.programs) : length(setsubtract(coalesce(program.topics, []), consumer.topics)) + length(setsubtract(coalesce(program.writes, []), consumer.writes)) == 0]]))
+    error_message = "The programs of consumers use ${jsonencode([for consumer in var.consumers : { (consumer.name) = { for name, program in consumer.programs : name => { topics = program.topics, writes = program.writes } if program.topics != null || program.writes != null } }])}; name topics that their consumer reads (topics) and writes (writes)."
+  }
+  validation {
+    condition     = alltrue(flatten([for consumer in var.consumers : [for program in values(consumer.programs) : startswith(coalesce(program.group_prefix, coalesce(consumer.group_prefix, "${consumer.name}-")), coalesce(consumer.group_prefix, "${consumer.name}-"))]]))
+    error_message = "The group_prefix of the programs is ${jsonencode([for consumer in var.consumers : { (consumer.name) = [for program in values(consumer.programs) : program.group_prefix if program.group_prefix != null] }])}; begin each with that of its consumer, ${join(", ", [for consumer in var.consumers : coalesce(consumer.group_prefix, "${consumer.name}-")])}."
   }
   validation {
     condition     = alltrue([for registry in flatten(var.consumers[*].registries) : can(regex(local.registry_url, registry.url))])

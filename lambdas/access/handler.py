@@ -43,12 +43,13 @@ def _apply_access(wanted: dict[str, Any]) -> list[str]:
         SETTINGS,
         [
             Reader(
-                reader["username"],
+                username,
                 tuple(reader["topics"]),
                 reader["group_prefix"],
                 tuple(reader["writes"]),
+                reader["transactions"],
             )
-            for reader in wanted["readers"].values()
+            for username, reader in wanted["readers"].items()
         ],
     )
     return [
@@ -59,11 +60,10 @@ def _apply_access(wanted: dict[str, Any]) -> list[str]:
 
 
 def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:
-    """Delete the access lists of a reader that was deleted or renamed."""
-    gone = reader["username"] if action == "delete" else None
-    if action == "update" and prev_input["reader"] != reader:
-        gone = prev_input["reader"]["username"]
-    return _describe_lists(drop_access(SETTINGS, gone).deleted, "deleted") if gone else []
+    """Delete the access lists of a user that Terraform deletes."""
+    if action != "delete":
+        return []
+    return _describe_lists(drop_access(SETTINGS, reader["username"]).deleted, "deleted")
 
 
 def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[str]:

@@ -11,9 +11,10 @@ from penstock.errors import SettingsError
 
 
 def contract_environ(text: str) -> dict[str, str]:
-    """Return a contract as environment variables, which flags override.
+    """Return a contract as environment variables of a Spark job, which flags override.
 
-    The contract does not hold the secret; the consumer account has its own copy of that.
+    Topics and consumer groups are those of the program `jobs`, where the contract has one. The
+    contract holds no password; the consumer account has its own copy of that.
 
     Raises:
         SettingsError: the text is not a contract, or a part of it is missing.
@@ -29,13 +30,14 @@ def contract_environ(text: str) -> dict[str, str]:
 
 def _name_values(contract: dict[str, Any]) -> dict[str, str]:
     brokers = contract["brokers"].values()
+    program = contract.get("programs", {}).get("jobs", contract)
     return {
         "AWS_REGION": contract["region"],
         "KAFKA_BOOTSTRAP_SERVERS": ",".join(f"{it['host']}:{it['port']}" for it in brokers),
         "KAFKA_SECURITY": "scram",
-        "PENSTOCK_GROUP_PREFIX": contract["group_prefix"],
+        "PENSTOCK_GROUP_PREFIX": program["group_prefix"],
         "PENSTOCK_REGISTRY": " ".join(_list_registries(contract)),
-        "PENSTOCK_TOPICS": ",".join(contract["topics"]),
+        "PENSTOCK_TOPICS": ",".join(program["topics"]),
     } | _describe_unframed(contract.get("unframed"))
 
 

@@ -7,9 +7,11 @@ import os
 import ssl
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +29,7 @@ from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka.directory import ClusterDirectory, RunningCluster
 from localcloud.testing import invoke, wait_until
-from penstock.errors import BrokerLoginError
+from penstock.errors import BrokerLoginError, BrokerUnavailableError
 from penstock.kafka import KafkaSettings, open_producer
 from penstock.kafka.probe import check_access
 from tests.e2e.jobs import stop_application
@@ -238,9 +240,23 @@ class Accounts:
         assert done.returncode != 0, done.stdout
         return done.stderr
 
-    def is_refused(self, name: str) -> bool:
-        """Whether the brokers refuse a consumer's own copy of its password."""
-        login = json.loads(self.password_of(self.consumers[name]))
+    def log_in_during(self, name: str, call: Callable[[], Changes]) -> tuple[Changes, list[bool]]:
+        """Make a call, and log in with a consumer's own copy of a password until it ends.
+
+        The second value says for each attempt whether the brokers admitted it.
+        """
+        root = self.consumers[name]
+        arn = self.login_of(root)
+        admitted = []
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            running = pool.submit(call)
+            while not running.done():
+                admitted.append(self._is_admitted(self._read_login(root, arn)))
+                time.sleep(0.1)
+        return running.result(), admitted
+
+    def _is_admitted(self, login: dict[str, str]) -> bool:
+        """Whether the brokers admit a user; one that restarts refuses nobody."""
         cluster = self._cluster()
         options = {
             "bootstrap_servers": _servers(cluster, "SCRAM"),
@@ -251,12 +267,12 @@ class Accounts:
             "sasl_plain_username": login["username"],
             "sasl_plain_password": login["password"],
         }
-        with resolve_names(_names(cluster)):
+        with resolve_names(_names(cluster)), suppress(BrokerUnavailableError):
             try:
                 check_access(options)
             except BrokerLoginError:
-                return True
-        return False
+                return False
+        return True
 
     def _list_connections(self) -> list[Any]:
         """List the endpoints that keep a service of the producer from being deleted."""
@@ -278,7 +294,7 @@ class Accounts:
         )
         place = shown["VpcConfig"]
         source = find_source(place["SubnetIds"], place["SecurityGroupIds"])
-        secret = json.loads(self.password_of(root))
+        secret = self._read_login(root, self.login_of(root))
         brokers = contract["brokers"].values()
         environment = {
             "PATH": os.defpath,
@@ -286,7 +302,7 @@ class Accounts:
             "BOOTSTRAP_SERVERS": ",".join(f"{it['host']}:{it['port']}" for it in brokers),
             "CA_FILE": str(self._cluster().ca_file),
             "COUNT": str(count),
-            "GROUP": f"{contract['group_prefix']}plain",
+            "GROUP": f"{contract['programs']['clients']['group_prefix']}plain",
             "ONLY": only,
             "PASSWORD": secret["password"],
             "SECONDS": str(seconds),
@@ -302,10 +318,17 @@ class Accounts:
         )
 
     def password_of(self, root: Root) -> str:
-        """Read a consumer's own copy of its password."""
+        """Read a consumer's own copy of the login of its clients."""
+        return json.dumps(self._read_login(root, self.login_of(root)))
+
+    def login_of(self, root: Root) -> str:
+        """Return the secret of a consumer's clients."""
         (profile,) = root.outputs()["profiles"].values()
+        return str(profile["KAFKA_SECRET_ARN"])
+
+    def _read_login(self, root: Root, arn: str) -> Any:
         secrets = self.client("secretsmanager", root.id)
-        return secrets.get_secret_value(SecretId=profile["KAFKA_SECRET_ARN"])["SecretString"]
+        return json.loads(secrets.get_secret_value(SecretId=arn)["SecretString"])
 
     def _root(self, kind: str, account: str, name: str = "") -> Root:
         local = Local(self.cloud.folder)

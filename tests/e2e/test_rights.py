@@ -36,7 +36,7 @@ _ERRORS, _READINGS = "penstock-analytics-errors", "penstock-analytics-readings"
 _ORDERS = "penstock-analytics-orders"  # of a route, which the function does not know
 _STAGED = "penstock-analytics-events"
 _WAITING, _UNJOINED = f"penstock-analytics-{JOB}_waiting", f"penstock-analytics-{JOB}-errors"
-_SECRET = "AmazonMSK_penstock_analytics"
+_SECRET = "AmazonMSK_penstock_analytics_functions_a"
 _ID = "00000000-0000-4000-8000-000000000000"
 
 # What Lambda itself does with a function's role, which localcloud's Lambda does by other means.

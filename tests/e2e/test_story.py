@@ -127,10 +127,12 @@ def _no_targets(accounts):
 def _no_access_list(accounts):
     """The brokers forget what the consumer may read."""
     contract = accounts.producer.outputs()["contracts"]["analytics"]
-    reader = {"username": contract["hand_over"]["username"]}
-    _call_access(accounts, {"reader": reader, "tf": {"action": "delete", "prev_input": None}})
-    reader |= {name: contract[name] for name in ("topics", "group_prefix", "writes")}
-    wanted = {"topics": {}, "readers": {"analytics": reader}}
+    program = contract["programs"]["functions"]
+    (username,) = program["usernames"]
+    gone = {"action": "delete", "prev_input": None}
+    _call_access(accounts, {"reader": {"username": username}, "tf": gone})
+    named = ("group_prefix", "topics", "transactions", "writes")
+    wanted = {"topics": {}, "readers": {username: {name: program[name] for name in named}}}
     return Break(
         f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
         "topic 'sensor' does not exist or the user may not describe it",

@@ -12,7 +12,15 @@ locals {
     brokers = {
       bootstrap_servers = "b-1.example.com:9096"
       group_prefix      = "analytics-"
-      secret_arn        = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:login-AbCdEf"
+      logins = { for name in ["clients", "functions", "jobs", "service-a", "service-b"] : name => {
+        group_prefix  = name == "functions" ? "analytics-penstock-analytics-consumer" : "analytics-${name}-"
+        read_password = jsonencode([{ Sid = "ReadItsPassword", Effect = "Allow", Action = ["secretsmanager:GetSecretValue"], Resource = ["arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-${name}-broker-login-??????"] }])
+        secret_arn    = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-${name}-broker-login-AbCdEf"
+        secret_name   = "penstock-analytics-${name}-broker-login"
+        topics        = ["meter", "sensor"]
+        transactions  = false
+        writes        = ["meter"]
+      } }
       topics            = ["meter", "sensor"]
     }
     functions = {
@@ -84,7 +92,7 @@ locals {
       }
       emr_buckets         = true
       endpoint_policy     = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = "*", Action = "*", Resource = "*" }] })
-      interface_endpoints = ["glue", "ssm", "sts"]
+      interface_endpoints = ["ecr.api", "ecr.dkr", "glue", "logs", "ssm", "sts"]
       subnet_ids          = ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"]
       vpc_id              = "vpc-0123456789abcdef0"
     }
@@ -103,9 +111,6 @@ locals {
     ]
     read_backups = [
       { Sid = "ReadBackupsOfRegistries", Effect = "Allow", Action = ["s3:GetObject"], Resource = ["arn:aws:s3:::backups/events.jsonl"] },
-    ]
-    read_password = [
-      { Sid = "ReadItsPassword", Effect = "Allow", Action = ["secretsmanager:GetSecretValue"], Resource = ["arn:aws:secretsmanager:eu-central-1:222222222222:secret:login-??????"] },
     ]
     read_registry_secrets = [
       { Sid = "ReadSecretsOfRegistries", Effect = "Allow", Action = ["secretsmanager:GetSecretValue"], Resource = ["arn:aws:secretsmanager:eu-central-1:222222222222:secret:registry-AbCdEf"] },

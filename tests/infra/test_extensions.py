@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 _NAMED = {str(case): case for case in find_cases()}
 # By names that users give.
 _MAPS = {
+    "platform.brokers.logins",
     "platform.jobs.named",
     "platform.jobs.named.runs",
     "platform.lake.principals",

@@ -26,7 +26,7 @@ from tests.fixtures.brokers import (
 
 pytestmark = pytest.mark.kafka
 
-KeepSecret = Callable[[str, str], str]
+KeepSecret = Callable[..., str]
 
 
 def test_wrong_password(brokers: Brokers, keep_secret: KeepSecret) -> None:
@@ -83,6 +83,31 @@ def test_a_producer_survives_a_rotation(brokers: Brokers, keep_secret: KeepSecre
         deliveries = [at_last(lambda: producer.send(topic, b"3")) for _ in range(9)]
 
     assert len(set(deliveries)) == 9
+
+
+def test_nobody_is_refused_while_two_users_take_turns(
+    brokers: Brokers, keep_secret: KeepSecret
+) -> None:
+    """As infra/modules/broker-cluster rotates: each has a new password before the secret has it."""
+    topic = brokers.create_topic(partitions=3)
+    users = ("turn_a", "turn_b")
+    for user in users:
+        brokers.set_user(user, "1")
+        brokers.allow(user, topic, "READ", "WRITE")
+    settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("turn_a", "1", "turns"))
+
+    written: list[bytes] = []
+    with open_patient_producer(settings) as producer:
+        for rotation, user in enumerate((*users[::-1], *users[::-1]), 2):
+            brokers.set_user(user, str(rotation))  # of the one that is not in use
+            with open_producer(settings) as newcomer:
+                for each in (producer, newcomer):
+                    written.append(b"%d" % len(written))
+                    each.send(topic, written[-1])
+            keep_secret(user, str(rotation), "turns")
+            with at_last(lambda: open_consumer(settings, topic)) as consumer:
+                values = [record.value for record in read_to_end(consumer)]
+                assert sorted(values) == written
 
 
 def test_a_login_that_the_listener_does_not_offer(

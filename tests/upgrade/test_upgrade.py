@@ -14,6 +14,7 @@ import pytest
 from demo.accounts import make_jobs
 from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
 from localcloud.testing.policies import allow, document, trust
+from penstock.operations import CONTRACT_FILE
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, NETWORK, PRODUCER_DEPLOYER, Accounts
 from tools.build_zip import build
 from tools.lambda_packages import Target
@@ -105,11 +106,16 @@ _OF_A_CLUSTER = {
     ),
 }
 _ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
-# A lease of functions with its way out, settings on S3, and a limit of retries with an alarm.
+# A lease of functions with its way out, settings on S3, a limit of retries with an alarm, logins.
 _NEW = {
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
     'cloudwatch_metric_alarm.this["function_leases-write-throttles"]',
     'dynamodb_table.readings["function_leases"]',
+    *(
+        f'secretsmanager_{kind}.login["{program}"]'
+        for kind in ("secret", "secret_version")
+        for program in ("clients", "jobs")
+    ),
     "lambda_function_event_invoke_config.this",
     "s3_object.settings[0]",
     'vpc_security_group_egress_rule.this["dynamodb"]',
@@ -148,6 +154,7 @@ def upgraded(accounts):
     """What the first plan of the new form changes, by address, before it is applied."""
     consumer = accounts.consumers["analytics"]
     renew_infra(_ROOT / "infra", consumer.infra)
+    accounts.hand_over("analytics")
     moved = make_blocks(consumer.run("state", "list").stdout.splitlines(), ["figures"])
     consumer.extend("\n".join([_EXTENSIONS, *moved]))
     network = NETWORK | {"interface_endpoints": ["ssm"]}
@@ -157,11 +164,14 @@ def upgraded(accounts):
     return changes
 
 
-def test_an_alarm_that_was_replaced_is_destroyed_and_nothing_is_made_again(upgraded):
+def test_an_alarm_and_the_shared_login_are_replaced_and_nothing_else_is_made_again(upgraded):
+    login = "module.broker_access.aws_secretsmanager_secret"
     assert {address: done for address, done in upgraded.items() if "delete" in done} == {
         'module.alarms.module.metrics.aws_cloudwatch_metric_alarm.this["consumer-given-up"]': [
             "delete"
-        ]
+        ],
+        f'{login}.login["functions"]': ["create", "delete"],
+        f'{login}_version.login["functions"]': ["delete", "create"],
     }
 
 
@@ -252,7 +262,18 @@ def _return_to_the_old_form(consumer):
         path.unlink()
     with tarfile.open(_OLD) as archive:
         archive.extractall(consumer.infra.parent, filter="data")
+    _share_a_login(consumer.folder / CONTRACT_FILE)
     consumer.run(*init_words(VERSION, os.environ))
+
+
+def _share_a_login(path):
+    """Return a contract to the form in which all programs have one user."""
+    contract = json.loads(path.read_text())
+    shared = contract["contract"].pop("programs")["functions"]
+    login = {"username": shared["usernames"][0]}
+    login |= {name: shared[name] for name in ("rotation", "secret_arn")}
+    contract["contract"]["hand_over"] |= login
+    path.write_text(json.dumps(contract))
 
 
 def _create_role(client, role):

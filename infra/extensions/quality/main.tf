@@ -6,6 +6,9 @@ locals {
   _lake_arn = var.platform.lake.bucket.arn
   _services = "${var.platform.region}.amazonaws.com"
 
+  # That of the function, or that of all functions.
+  login = lookup(var.platform.brokers.logins, "consumer-quality", lookup(var.platform.brokers.logins, "functions", null))
+
   _names  = sort(keys(var.tables))
   _beside = { for table in local._names : table => var.platform.lake.tables[table].beside }
   _errors = distinct([for table in local._names : var.platform.lake.tables[table].errors])
@@ -108,7 +111,8 @@ locals {
       },
     ],
     [for on in [var.lake_formation] : { Sid = "ReadByGrants", Effect = "Allow", Action = ["lakeformation:GetDataAccess"], Resource = ["*"] } if on],
-    flatten([for name in ["read_backups", "read_password", "read_registry_secrets", "read_schemas", "use_lake_key"] : jsondecode(var.platform.statements[name])]),
+    flatten([for name in ["read_backups", "read_registry_secrets", "read_schemas", "use_lake_key"] : jsondecode(var.platform.statements[name])]),
+    jsondecode(local.login.read_password),
   )
 }
 
@@ -121,7 +125,7 @@ module "function" {
   environment = merge(
     {
       KAFKA_BOOTSTRAP_SERVERS = var.platform.brokers.bootstrap_servers
-      KAFKA_SECRET_ARN        = var.platform.brokers.secret_arn
+      KAFKA_SECRET_ARN        = local.login.secret_arn
       KAFKA_SECURITY          = "scram"
       PENSTOCK_PARKED_RECORDS = var.platform.lake.parked_records
       PENSTOCK_REGISTRY       = var.platform.registry.urls

@@ -13,7 +13,7 @@ variable "platform" {
     prefix               = string
     region               = string
     alarms               = object({ topic_arn = string })
-    brokers              = object({ bootstrap_servers = string, secret_arn = string })
+    brokers              = object({ bootstrap_servers = string, logins = map(object({ read_password = string, secret_arn = string })) })
     functions = object({
       architecture         = string
       names                = list(string)
@@ -51,7 +51,6 @@ variable "platform" {
     statements = object({
       hold_lease            = string
       read_backups          = string
-      read_password         = string
       read_registry_secrets = string
       read_schemas          = string
       use_lake_key          = string
@@ -62,6 +61,10 @@ variable "platform" {
   validation {
     condition     = var.platform.jobs != null
     error_message = "The platform has no Spark, which writes the lake; set spark in the consumer's root, or take quality out of extensions.tf."
+  }
+  validation {
+    condition     = length(setintersection(["consumer-quality", "functions"], keys(var.platform.brokers.logins))) > 0
+    error_message = "The contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name functions, or consumer-quality, in programs of this consumer."
   }
 }
 

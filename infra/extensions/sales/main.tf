@@ -12,16 +12,19 @@ locals {
   _folders = { for name in keys(var.jobs) : name => "sales/${name}" } # of files, results and checkpoints
   paths    = { for name in keys(var.jobs) : name => "/${var.platform.prefix}/${name}" }
 
+  # That of the job, or that of all jobs.
+  _logins = { for name in keys(var.jobs) : name => lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "jobs", null)) }
+
   # What the commands read from Parameter Store; they ignore what they have no flag for.
   parameters = {
     for name, job in var.jobs : name => merge(
       {
         bootstrap_servers = var.platform.brokers.bootstrap_servers
         bucket            = "s3://${var.platform.lake.bucket.name}/${local._folders[name]}"
-        group_prefix      = var.platform.brokers.group_prefix
-        secret_arn        = var.platform.brokers.secret_arn
+        group_prefix      = local._logins[name].group_prefix
+        secret_arn        = local._logins[name].secret_arn
         security          = "scram"
-        topics            = join(",", coalesce(job.reads, var.platform.brokers.topics))
+        topics            = join(",", coalesce(job.reads, local._logins[name].topics))
       },
       { for key, table in { table = job.table, output_table = job.output_table } : key => "${local._database}.${table}" if table != null },
       job.parameters,
@@ -51,7 +54,7 @@ locals {
     for name, job in var.jobs : name => jsonencode({
       Version = "2012-10-17"
       Statement = concat(
-        flatten([for kind in ["read_password", "see_lake", "use_lake_key"] : jsondecode(var.platform.statements[kind])]),
+        jsondecode(local._logins[name].read_password), jsondecode(var.platform.statements.see_lake), jsondecode(var.platform.statements.use_lake_key),
         [{
           Sid    = "KeepItsFiles"
           Effect = "Allow"

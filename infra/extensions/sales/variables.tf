@@ -57,6 +57,10 @@ variable "jobs" {
     condition     = alltrue([for job in values(var.jobs) : can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", coalesce(job.trigger, "available-now")))])
     error_message = "The triggers are ${jsonencode({ for name, job in var.jobs : name => job.trigger })}; write available-now, or an interval like 30 seconds."
   }
+  validation {
+    condition     = contains(keys(var.platform.brokers.logins), "jobs") || length(setsubtract(keys(var.jobs), keys(var.platform.brokers.logins))) == 0
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}, and the contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name jobs, or each job, in programs of this consumer."
+  }
 }
 
 variable "platform" {
@@ -68,7 +72,7 @@ variable "platform" {
     prefix               = string
     region               = string
     alarms               = object({ topic_arn = string })
-    brokers              = object({ bootstrap_servers = string, group_prefix = string, secret_arn = string, topics = list(string) })
+    brokers              = object({ bootstrap_servers = string, logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string) })), topics = list(string) })
     jobs = object({
       application = object({
         arn           = string
@@ -90,7 +94,7 @@ variable "platform" {
       database = object({ name = string })
     })
     network    = object({ interface_endpoints = list(string) })
-    statements = object({ read_password = string, see_lake = string, use_lake_key = string })
+    statements = object({ see_lake = string, use_lake_key = string })
   })
 
   validation {

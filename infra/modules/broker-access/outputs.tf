@@ -10,16 +10,20 @@ output "bootstrap_servers" {
   ]
 }
 
-output "secret_arn" {
-  description = "The secret in this account that holds the Kafka user and password."
-  value       = aws_secretsmanager_secret.login.arn
+output "logins" {
+  description = "By program: the secret in this account that holds its Kafka user and password (ARN and name), its topics, the prefix of its groups, and whether it may use transactional ids."
+  value = {
+    for name, program in var.contract.programs : name => {
+      group_prefix = program.group_prefix
+      secret_arn   = aws_secretsmanager_secret.login[name].arn
+      secret_name  = aws_secretsmanager_secret.login[name].name
+      topics       = program.topics
+      transactions = program.transactions
+      writes       = program.writes
+    }
+  }
 
   depends_on = [aws_secretsmanager_secret_version.login]
-}
-
-output "secret_name" {
-  description = "The name of that secret, known at plan."
-  value       = aws_secretsmanager_secret.login.name
 }
 
 output "security_group_id" {

@@ -10,7 +10,7 @@ variable "clients" {
 }
 
 variable "contract" {
-  description = "The brokers and this consumer's login, from the contract; other attributes of the contract are ignored."
+  description = "The brokers and the logins of this consumer's programs, from the contract; other attributes of the contract are ignored."
   type = object({
     acceptance_required = optional(bool, true)
     exposure            = string
@@ -26,11 +26,14 @@ variable "contract" {
       name      = string
       zone_name = string
     })
-    hand_over = object({
-      rotation   = number
-      secret_arn = string
-      username   = string
-    })
+    programs = map(object({
+      group_prefix = string
+      rotation     = number
+      secret_arn   = string
+      topics       = list(string)
+      transactions = optional(bool, false)
+      writes       = optional(list(string), [])
+    }))
   })
 
   validation {

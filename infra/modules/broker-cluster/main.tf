@@ -25,6 +25,8 @@ locals {
     "unclean.leader.election.enable"           = "false"
   }
 
+  secret_prefix = "AmazonMSK_${var.prefix}_"
+
   # Outside of /aws/vendedlogs/, each group takes a piece of the account's one resource policy for log delivery.
   log_group     = "/aws/vendedlogs/msk/${local.name}"
   log_group_arn = "arn:${data.aws_partition.this.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}"

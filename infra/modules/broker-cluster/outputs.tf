@@ -26,19 +26,23 @@ output "name" {
   value       = local.name
 }
 
+output "secret_prefix" {
+  description = "What the names of the users' secrets begin with, before the name of the program."
+  value       = local.secret_prefix
+}
+
 output "security_group_id" {
   description = "The brokers' security group."
   value       = aws_security_group.this.id
 }
 
 output "users" {
-  description = "By consumer: user name, secret (name and ARN) and rotation number; available once the brokers know the password and admit the clients."
+  description = "By program: its Kafka users, and the secret and the rotation number of the one in use, available once the brokers know it."
   value = {
-    for name, user in var.users : name => {
-      username    = name
-      rotation    = user.rotation
-      secret_arn  = aws_secretsmanager_secret.user[name].arn
-      secret_name = aws_secretsmanager_secret.user[name].name
+    for program, user in var.users : program => {
+      rotation   = user.rotation
+      secret_arn = aws_secretsmanager_secret.user[local.used_logins[program]].arn
+      usernames  = [for login, of in local.logins : login if of.program == program]
     }
   }
   depends_on = [aws_msk_scram_secret_association.this, aws_vpc_security_group_ingress_rule.client]

@@ -1,8 +1,19 @@
-# One SCRAM user per consumer. The password is in Secrets Manager and the brokers, never in a plan or state: each run draws
-# one, discards it, and writes it only if the rotation number has changed.
+# The SCRAM users of each program: two in turn, so that the one in use keeps its password in a rotation
+# (docs/adr/0055-user-per-program.md). The passwords are in Secrets Manager and the brokers, never in a plan or state: each
+# run draws one, discards it, and writes it only if the rotation number of its user has changed.
+locals {
+  # Odd rotations are those of a, even ones those of b, which the second rotation makes.
+  logins = merge([
+    for program, user in var.users : {
+      for letter, rotation in { a = user.rotation - (1 - user.rotation % 2), b = user.rotation - user.rotation % 2 } :
+      "${program}_${letter}" => { program = program, rotation = rotation } if rotation > 0
+    }
+  ]...)
+  used_logins = { for program, user in var.users : program => "${program}_${user.rotation % 2 == 1 ? "a" : "b"}" }
+}
 
 ephemeral "aws_secretsmanager_random_password" "user" {
-  for_each = var.users
+  for_each = local.logins
 
   exclude_punctuation = true
   password_length     = 32
@@ -20,11 +31,11 @@ module "users_key" {
 }
 
 resource "aws_secretsmanager_secret" "user" {
-  #checkov:skip=CKV2_AWS_57:A rotation by itself would lock the consumer out, whose account holds a copy; it follows `rotation`
-  for_each = var.users
+  #checkov:skip=CKV2_AWS_57:The consumer's account holds a copy, which a rotation by itself would not reach; it follows `rotation`
+  for_each = local.logins
 
-  name                    = "AmazonMSK_${var.prefix}_${each.key}"
-  description             = "Kafka user of the consumer ${each.key}"
+  name                    = "${local.secret_prefix}${each.key}"
+  description             = "Kafka user of the program ${each.value.program}"
   kms_key_id              = module.users_key[0].arn
   recovery_window_in_days = var.retention.secret_recovery_days
 
@@ -36,7 +47,7 @@ resource "aws_secretsmanager_secret" "user" {
 
 # Exactly the policy that MSK attaches to an associated secret: any other would be a change in each plan.
 resource "aws_secretsmanager_secret_policy" "user" {
-  for_each = var.users
+  for_each = local.logins
 
   secret_arn          = aws_secretsmanager_secret.user[each.key].arn
   block_public_policy = true
@@ -53,7 +64,7 @@ resource "aws_secretsmanager_secret_policy" "user" {
 }
 
 resource "aws_secretsmanager_secret_version" "user" {
-  for_each = var.users
+  for_each = local.logins
 
   secret_id = aws_secretsmanager_secret.user[each.key].id
   secret_string_wo = jsonencode({

@@ -147,7 +147,7 @@ variable "subnet_ids" {
 }
 
 variable "users" {
-  description = "One Kafka user per consumer, by name: the account that may connect, and a rotation number that changes the password when it is raised."
+  description = "The programs that log in by SCRAM, by name: the account that may connect, and a rotation number; raising it by one gives the user that is not in use a new password, and puts it in use."
   type = map(object({
     account_id = string
     rotation   = optional(number, 1)
@@ -159,21 +159,16 @@ variable "users" {
     error_message = "A serverless cluster takes IAM logins only and has no users; empty users, or make the cluster provisioned."
   }
   validation {
-    condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,14}$", name))])
-    error_message = "Consumers are called ${join(", ", keys(var.users))}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
-  }
-  validation {
-    # Secrets Manager would take such an end for the suffix of an ARN.
-    condition     = alltrue([for name in keys(var.users) : !can(regex("-[a-z0-9]{6}$", name))])
-    error_message = "Consumers are called ${join(", ", keys(var.users))}; do not end a name with a dash and six characters, which Secrets Manager takes for the end of a secret's ARN."
+    condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,14}_[a-z][a-z0-9-]{0,23}$", name))])
+    error_message = "The users are called ${join(", ", keys(var.users))}; use CONSUMER_PROGRAM, of small letters, digits and dashes, a letter first, up to 15 and 24 of them."
   }
   validation {
     condition     = alltrue([for user in values(var.users) : can(regex("^[0-9]{12}$", user.account_id))])
-    error_message = "The consumers' accounts are ${join(", ", [for user in values(var.users) : user.account_id])}; give the 12 digits of each, in quotes."
+    error_message = "The accounts of the users are ${join(", ", distinct([for user in values(var.users) : user.account_id]))}; give the 12 digits of each, in quotes."
   }
   validation {
     condition     = alltrue([for user in values(var.users) : user.rotation >= 1 && floor(user.rotation) == user.rotation])
-    error_message = "The rotations are ${join(", ", [for user in values(var.users) : user.rotation])}; give whole numbers from 1, and add one to change a password."
+    error_message = "The rotations are ${join(", ", [for user in values(var.users) : user.rotation])}; give whole numbers from 1, and add one for a new password."
   }
 }
 

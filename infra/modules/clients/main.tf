@@ -2,10 +2,16 @@
 locals {
   hosts  = { for name, client in var.clients : name => client.host if client.host != null }
   groups = { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.host[name].security_group_id }
-  policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = flatten([for kind in ["read_schemas", "read_registry_secrets", "read_password"] : jsondecode(var.platform.statements[kind])])
-  })
+  # That of the client, or that of all clients.
+  logins = { for name in keys(var.clients) : name => lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "clients", null)) }
+  policies = {
+    for name, login in local.logins : name => jsonencode({
+      Version = "2012-10-17"
+      Statement = flatten([
+        for statements in [var.platform.statements["read_schemas"], var.platform.statements["read_registry_secrets"], login.read_password] : jsondecode(statements)
+      ])
+    })
+  }
 }
 
 module "client" {
@@ -16,7 +22,7 @@ module "client" {
   # Rows and tables are not theirs; a host installs its packages from S3.
   egress            = { for name, way in var.platform.network.egress : name => way if name != "dynamodb" && (name != "s3" || contains(keys(local.hosts), each.key)) }
   name              = each.key
-  policy_json       = local.policy
+  policy_json       = local.policies[each.key]
   role_name         = try(module.host[each.key].role_name, null)
   security_group_id = local.groups[each.key]
 }

@@ -1,10 +1,15 @@
 output "clients" {
-  description = "Each client: the instance of its host, null without one, its policy and its role."
+  description = "Each client: the instance of its host, null without one, its policy and its role, its secret, and what its Kafka user may do."
   value = {
     for name, client in module.client : name => {
-      host       = try(module.host[name].instance_id, null)
-      policy_arn = client.policy_arn
-      role_name  = "${var.platform.prefix}-client-${name}"
+      # Clients that share a user have groups of their own.
+      group_prefix = "${local.logins[name].group_prefix}${contains(keys(var.platform.brokers.logins), name) ? "" : "${name}-"}"
+      host         = try(module.host[name].instance_id, null)
+      policy_arn   = client.policy_arn
+      reads        = local.logins[name].topics
+      role_name    = "${var.platform.prefix}-client-${name}"
+      secret_arn   = local.logins[name].secret_arn
+      writes       = local.logins[name].writes
     }
   }
 }

@@ -13,6 +13,10 @@ variable "clients" {
     condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
     error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
   }
+  validation {
+    condition     = alltrue([for name in keys(var.clients) : contains(keys(var.platform.brokers.logins), name) || contains(keys(var.platform.brokers.logins), "clients")])
+    error_message = "The clients are ${join(", ", keys(var.clients))}, and the contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name clients, or each client, in programs of this consumer."
+  }
 }
 
 variable "platform" {
@@ -33,6 +37,7 @@ variable "platform" {
       subnet_ids = list(string)
       vpc_id     = string
     })
-    statements = object({ read_password = string, read_registry_secrets = string, read_schemas = string })
+    brokers    = object({ logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string), writes = list(string) })) })
+    statements = object({ read_registry_secrets = string, read_schemas = string })
   })
 }

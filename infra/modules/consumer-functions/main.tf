@@ -1,5 +1,8 @@
 # The consumer functions, each with its rights and the event source mappings of its topics.
 locals {
+  # That of the function, or that of all functions.
+  logins = { for name in keys(var.functions) : name => lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "functions", null)) }
+  topics = { for name, function in var.functions : name => function.topics != null ? function.topics : toset(local.logins[name].topics) }
   policies = {
     for name, writer in var.writers : name => jsonencode({
       Version = "2012-10-17"
@@ -72,6 +75,6 @@ module "mapping" {
   }
   provisioned = var.mapping.provisioned
   region      = var.platform.region
-  secret      = { arn = var.platform.brokers.secret_arn, name = var.secret_name }
-  topics      = each.value.topics
+  secret      = { arn = local.logins[each.key].secret_arn, name = local.logins[each.key].secret_name }
+  topics      = local.topics[each.key]
 }

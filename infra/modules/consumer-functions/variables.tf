@@ -10,7 +10,7 @@ variable "functions" {
     function   = string
     memory_mib = number
     table      = string
-    topics     = set(string)
+    topics     = optional(set(string)) # all that its Kafka user may read
   }))
 
   validation {
@@ -23,8 +23,16 @@ variable "functions" {
     error_message = "The consumer functions write ${join(", ", values(var.functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
   }
   validation {
-    condition     = alltrue([for function in values(var.functions) : length(function.topics) > 0 && length(setsubtract(function.topics, var.platform.brokers.topics)) == 0])
-    error_message = "The consumer functions read ${jsonencode({ for name, function in var.functions : name => function.topics })}; name topics of the contract (${join(", ", var.platform.brokers.topics)}), at least one, or leave topics out for all of them."
+    condition     = alltrue([for name in keys(var.functions) : contains(keys(var.platform.brokers.logins), name) || contains(keys(var.platform.brokers.logins), "functions")])
+    error_message = "The consumer functions are ${join(", ", keys(var.functions))}, and the contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name functions, or each function, in programs of this consumer."
+  }
+  validation {
+    condition     = alltrue([for name, function in var.functions : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, try(lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "functions", null)).topics, function.topics))) == 0])
+    error_message = "The consumer functions read ${jsonencode({ for name, function in var.functions : name => function.topics })}; name topics that their Kafka users may read (${jsonencode({ for name, login in var.platform.brokers.logins : name => login.topics })}), at least one, or leave topics out for all of them."
+  }
+  validation {
+    condition     = alltrue([for name, function in var.functions : startswith("${var.platform.brokers.group_prefix}${function.function}-", try(lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "functions", null)).group_prefix, ""))])
+    error_message = "The groups of the functions begin with ${join(", ", [for function in values(var.functions) : "${var.platform.brokers.group_prefix}${function.function}-"])}, and their Kafka users may join ${jsonencode({ for name, login in var.platform.brokers.logins : name => login.group_prefix })}; in the producer's root, give their program such a group_prefix."
   }
 }
 
@@ -43,7 +51,7 @@ variable "platform" {
     account_id           = string
     permissions_boundary = optional(string)
     region               = string
-    brokers              = object({ group_prefix = string, secret_arn = string, topics = list(string) })
+    brokers              = object({ group_prefix = string, logins = map(object({ group_prefix = string, secret_arn = string, secret_name = string, topics = list(string) })) })
     functions            = object({ architecture = string, packages = string, python_version = string })
     lake                 = object({ parked_bucket = object({ arn = string, name = string }) })
     network = object({
@@ -62,11 +70,6 @@ variable "platform" {
     statements = object({ read_backups = string, read_registry_secrets = string, read_schemas = string })
     store      = object({ errors = map(object({ name = string })), readings = map(object({ name = string })) })
   })
-}
-
-variable "secret_name" {
-  description = "The name of the secret with the Kafka login."
-  type        = string
 }
 
 variable "shapes" {

@@ -1,6 +1,10 @@
 # A Spark job that reads topics into tables: its tables, the arguments of its runs, and what is watched. Rights are in
 # policies.tf.
 locals {
+  # That of the job, or that of all jobs, whose topics and groups are those of the contract for jobs.
+  login   = lookup(var.platform.brokers.logins, var.name, lookup(var.platform.brokers.logins, "jobs", null))
+  _is_own = contains(keys(var.platform.brokers.logins), var.name)
+
   _kind     = var.job.staging == null ? "consume" : "stage"
   is_plan   = var.job.staging != null
   plan_file = "${var.name}-plan.json"
@@ -17,7 +21,9 @@ locals {
     for program in keys(local.free_flags) : program => flatten([for flag, value in lookup(var.job.arguments, program, {}) : ["--${flag}", value]])
   }
   _program = coalesce(var.job.program, local._kind)
-  errors   = var.platform.store.errors[var.tables.errors]
+  # Null where the contract or a plan names them.
+  _reads = var.job.reads == null && local._is_own && !local.is_plan ? local.login.topics : var.job.reads
+  errors = var.platform.store.errors[var.tables.errors]
 
   _any_schema = "*"
   # With routes each schema has a table of its own; a schema without a route is a dead letter.
@@ -65,8 +71,9 @@ locals {
       (var.name) = {
         arguments = concat(
           local._sinks,
-          var.job.reads == null ? [] : ["--topics", join(",", var.job.reads)],
-          ["--secret-arn", var.platform.brokers.secret_arn, "--checkpoint", "${local._lake_url}/${local._checkpoint}", "--service", var.name],
+          local._reads == null ? [] : ["--topics", join(",", local._reads)],
+          local._is_own ? ["--group-prefix", local.login.group_prefix] : [],
+          ["--secret-arn", local.login.secret_arn, "--checkpoint", "${local._lake_url}/${local._checkpoint}", "--service", var.name],
           var.job.trigger == null ? [] : ["--trigger", var.job.trigger],
           local._free_words[local._kind],
         )

@@ -141,7 +141,7 @@ locals {
   policies = {
     for role, statements in {
       (var.name) = concat(
-        local._read, local._written.write_rows, local._written.keep_errors, local._written.use_keys, local._hold_lease, local._given.read_password,
+        local._read, local._written.write_rows, local._written.keep_errors, local._written.use_keys, local._hold_lease, jsondecode(local.login.read_password),
         local._in_lake, local._write_lake[var.name], local._keep_tables, local._keep_plain, local._keep_what_waits,
       )
       "${var.name}-replay" = concat(

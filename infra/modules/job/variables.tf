@@ -56,8 +56,12 @@ variable "job" {
     error_message = "The program of the job ${var.name} is ${coalesce(var.job.program, var.job.staging == null ? "consume" : "stage")}; give the name of a file in ${var.programs}, without .py, that takes the flags of ${var.job.staging == null ? "consume" : "stage"}."
   }
   validation {
-    condition     = var.job.reads == null ? true : length(var.job.reads) > 0 && length(setsubtract(var.job.reads, var.topics)) == 0
-    error_message = "The job ${var.name} reads ${jsonencode(var.job.reads)}; name topics of the contract (${join(", ", var.topics)}), at least one, or leave reads out for all of them."
+    condition     = var.job.reads == null ? true : length(var.job.reads) > 0 && length(setsubtract(var.job.reads, local.login.topics)) == 0
+    error_message = "The job ${var.name} reads ${jsonencode(var.job.reads)}; name topics that its Kafka user may read (${join(", ", local.login.topics)}), at least one, or leave reads out for all of them."
+  }
+  validation {
+    condition     = alltrue([for flags in values(var.job.arguments) : startswith(lookup(flags, "group-prefix", local.login.group_prefix), local.login.group_prefix)])
+    error_message = "The job ${var.name} has the arguments ${jsonencode(var.job.arguments)}; begin group-prefix with ${local.login.group_prefix}, since its Kafka user may join no other groups."
   }
   validation {
     condition     = var.job.staging == null || var.job.reads == null
@@ -105,7 +109,7 @@ variable "platform" {
     partition  = string
     prefix     = string
     region     = string
-    brokers    = object({ secret_arn = string })
+    brokers    = object({ logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string) })) })
     lake = object({
       bucket        = object({ arn = string, name = string })
       database      = object({ name = string })
@@ -115,7 +119,6 @@ variable "platform" {
     retention = object({ settled_days = optional(number) })
     statements = object({
       read_backups          = string
-      read_password         = string
       read_registry_secrets = string
       read_schemas          = string
       see_lake              = string
@@ -126,6 +129,11 @@ variable "platform" {
       readings = map(object({ arn = string, name = string }))
     })
   })
+
+  validation {
+    condition     = contains(keys(var.platform.brokers.logins), var.name) || contains(keys(var.platform.brokers.logins), "jobs")
+    error_message = "The contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}, and none for the job ${var.name}; in the producer's root, name jobs, or ${var.name}, in programs of this consumer."
+  }
 }
 
 variable "programs" {
@@ -158,11 +166,6 @@ variable "tables" {
     lake     = list(string)
     waiting  = optional(string)
   })
-}
-
-variable "topics" {
-  description = "The topics of the contract."
-  type        = list(string)
 }
 
 variable "written" {

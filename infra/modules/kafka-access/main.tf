@@ -1,8 +1,14 @@
 # Topics and access lists are applied inside the VPC, by a function that Terraform invokes.
 
 locals {
+  # By user: all users of a reader have the same access lists.
+  users = merge([
+    for reader in values(var.readers) : {
+      for username in reader.usernames : username => { for key, value in reader : key => value if key != "usernames" }
+    }
+  ]...)
   wanted = {
-    readers = var.readers
+    readers = local.users
     topics  = var.topics
   }
 }
@@ -21,13 +27,13 @@ resource "aws_lambda_invocation" "wanted" {
   depends_on = [aws_lambda_invocation.reader, aws_lambda_invocation.topic]
 }
 
-# Removes a reader's access lists when the reader is removed.
+# Removes a user's access lists when the user is removed.
 resource "aws_lambda_invocation" "reader" {
-  for_each = var.readers
+  for_each = local.users
 
   function_name = module.function.name
 
-  input           = jsonencode({ reader = { username = each.value.username } })
+  input           = jsonencode({ reader = { username = each.key } })
   lifecycle_scope = "CRUD"
 }
 

@@ -59,11 +59,12 @@ variable "prefix" {
 }
 
 variable "readers" {
-  description = "The consumers by name: Kafka user, the topics that it reads and those that it writes, and the prefix of the consumer groups."
+  description = "The programs by name: Kafka users, topics that they read and write, the prefix of their consumer groups, and whether they use transactional ids, which begin with it too."
   type = map(object({
-    username     = string
-    topics       = list(string)
     group_prefix = string
+    topics       = list(string)
+    transactions = optional(bool, false)
+    usernames    = list(string)
     writes       = optional(list(string), [])
   }))
   default = {}
@@ -86,7 +87,7 @@ variable "readers" {
     error_message = "One group_prefix of ${join(", ", values(var.readers)[*].group_prefix)} begins with another, whose reader could join its groups; choose prefixes of which none begins with another."
   }
   validation {
-    condition     = length(distinct(values(var.readers)[*].username)) == length(var.readers)
+    condition     = length(distinct(flatten(values(var.readers)[*].usernames))) == length(flatten(values(var.readers)[*].usernames))
     error_message = "Two of the readers ${join(", ", keys(var.readers))} log in with the same user name; give each its own."
   }
 }

@@ -5,7 +5,7 @@ locals {
   _keys     = "arn:${var.partition}:kms:${local._place}:key/*"
   _services = "${var.region}.amazonaws.com"
   # Secrets Manager appends a dash and six characters to an ARN.
-  _login = "arn:${var.partition}:secretsmanager:${local._place}:secret:${var.secret_name}-??????"
+  _logins = { for program, name in var.secret_names : program => "arn:${var.partition}:secretsmanager:${local._place}:secret:${name}-??????" }
 
   # The trust policies in the producer account name who may assume these roles.
   _read_schemas = [{
@@ -59,12 +59,12 @@ locals {
       },
     ] : statement if length(var.registry_secrets) > 0
   ]
-  _read_password = [
+  read_passwords = { for program, arn in local._logins : program => [
     {
       Sid      = "ReadItsPassword"
       Effect   = "Allow"
       Action   = ["secretsmanager:GetSecretValue"]
-      Resource = [local._login]
+      Resource = [arn]
     },
     {
       Sid      = "DecryptItsPassword"
@@ -73,10 +73,10 @@ locals {
       Resource = [local._keys]
       Condition = {
         StringEquals = { "kms:ViaService" = "secretsmanager.${local._services}" }
-        StringLike   = { "kms:EncryptionContext:SecretARN" = local._login }
+        StringLike   = { "kms:EncryptionContext:SecretARN" = arn }
       }
     },
-  ]
+  ] }
 
   # Without it, S3 answers 403 in place of 404 for a missing object. S3A's committers look for uploads to abort.
   _see_lake = [{
@@ -167,7 +167,6 @@ locals {
   statements = {
     hold_lease            = local._hold_lease
     read_backups          = local._read_backups
-    read_password         = local._read_password
     read_registry_secrets = local._read_registry_secrets
     read_schemas          = local._read_schemas
     see_lake              = local._see_lake

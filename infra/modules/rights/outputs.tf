@@ -1,3 +1,8 @@
+output "read_passwords" {
+  description = "The statements that let each program read its Kafka login, as a JSON list, by program."
+  value       = { for program, statements in local.read_passwords : program => jsonencode(statements) }
+}
+
 output "statements" {
   description = "The statements of IAM policies, each a JSON list, by what they allow."
   value       = { for name, statements in local.statements : name => jsonencode(statements) }

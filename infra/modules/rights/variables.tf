@@ -45,9 +45,9 @@ variable "registry_secrets" {
   default     = []
 }
 
-variable "secret_name" {
-  description = "The name of the secret with the Kafka login."
-  type        = string
+variable "secret_names" {
+  description = "The names of the secrets with the Kafka logins, by program."
+  type        = map(string)
 }
 
 variable "store" {

@@ -64,13 +64,15 @@ class AccessList:
 class Reader:
     """A user who reads topics in consumer groups whose names begin with `group_prefix`.
 
-    `writes` are the topics that the user may write too.
+    `writes` are the topics that the user may write too. With `transactions`, transactional ids that
+    begin with `group_prefix` are the user's as well.
     """
 
     username: str
     topics: tuple[str, ...]
     group_prefix: str
     writes: tuple[str, ...] = ()
+    transactions: bool = False
 
     @property
     def access_lists(self) -> frozenset[AccessList]:
@@ -81,8 +83,10 @@ class Reader:
         may not.
         """
         user = self.username
+        transactional = [AccessList(user, "WRITE", "TRANSACTIONAL_ID", self.group_prefix, True)]
         return frozenset(
             {
+                *(transactional if self.transactions else ()),
                 *(AccessList(user, "READ", "TOPIC", topic) for topic in self.topics),
                 *(AccessList(user, "WRITE", "TOPIC", topic) for topic in self.writes),
                 AccessList(user, "READ", "GROUP", self.group_prefix, is_prefix=True),

@@ -20,11 +20,14 @@ contract = {
     name      = "penstock-producer"
     zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
   }
-  hand_over = {
-    rotation   = 7
-    secret_arn = terraform_data.later.output # a known one would be read while planning
-    username   = "analytics"
-  }
+  programs = { for name in ["clients", "functions", "jobs"] : name => {
+    group_prefix = "analytics-${name == "functions" ? "penstock-analytics-consumer" : "${name}-"}"
+    rotation     = 7
+    secret_arn   = terraform_data.later.output # a known one would be read while planning
+    topics       = ["sensor"]
+    usernames    = ["analytics_${name}_a"]
+    writes       = []
+  } }
 }
 clients    = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
 retention  = { key_deletion_days = 7, secret_recovery_days = 0 }

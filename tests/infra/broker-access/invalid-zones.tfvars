@@ -16,11 +16,14 @@ contract = {
     name      = "penstock-producer"
     zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
   }
-  hand_over = {
-    rotation   = 1
-    secret_arn = terraform_data.later.output # a known one would be read while planning
-    username   = "analytics"
-  }
+  programs = { for name in ["clients", "functions", "jobs"] : name => {
+    group_prefix = "analytics-${name == "functions" ? "penstock-analytics-consumer" : "${name}-"}"
+    rotation     = 1
+    secret_arn   = terraform_data.later.output # a known one would be read while planning
+    topics       = ["sensor"]
+    usernames    = ["analytics_${name}_a"]
+    writes       = []
+  } }
 }
 subnet_ids = { euc1-az3 = "subnet-0123456789abcdef3" }
 vpc_id     = "vpc-0123456789abcdef0"

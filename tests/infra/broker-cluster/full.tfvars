@@ -16,7 +16,7 @@ retention  = { key_deletion_days = 7, log_days = 30, secret_recovery_days = 0 }
 scrapers   = { prometheus = "sg-prometheus" }
 subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
 users = {
-  analytics = { account_id = "222222222222", rotation = 3 }
-  billing   = { account_id = "333333333333" }
+  analytics_jobs = { account_id = "222222222222", rotation = 3 }
+  billing_audit  = { account_id = "333333333333" }
 }
 vpc_id = "vpc-1"

@@ -40,10 +40,15 @@ contract = {
   hand_over = {
     external_id = "of-the-contract"
     role_arn    = "arn:aws:iam::111111111111:role/hand-over"
-    rotation    = 4
-    secret_arn  = terraform_data.later.output
-    username    = "fraud-detection"
   }
+  programs = { for name in ["clients", "functions", "jobs"] : name => {
+    group_prefix = "fraud-detection-${name == "functions" ? "penstock-fraud-detection-consumer" : "${name}-"}"
+    rotation     = 4
+    secret_arn   = terraform_data.later.output # a known one would be read while planning
+    topics       = ["meter", "sensor"]
+    usernames    = ["fraud-detection_${name}_a"]
+    writes       = name == "functions" ? [] : ["meter"]
+  } }
 }
 clients = {
   connect = { security_group_id = "sg-0123456789abcdef1" }

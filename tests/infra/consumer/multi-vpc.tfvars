@@ -33,10 +33,15 @@ contract = {
   hand_over = {
     external_id = "of-the-contract"
     role_arn    = "arn:aws:iam::111111111111:role/hand-over"
-    rotation    = 1
-    secret_arn  = terraform_data.later.output
-    username    = "analytics"
   }
+  programs = { for name in ["clients", "functions", "jobs"] : name => {
+    group_prefix = "analytics-${name == "functions" ? "readers-consumer" : "${name}-"}"
+    rotation     = 1
+    secret_arn   = terraform_data.later.output # a known one would be read while planning
+    topics       = ["sensor"]
+    usernames    = ["analytics_${name}_a"]
+    writes       = []
+  } }
 }
 network = {
   zone_ids = ["euc1-az1", "euc1-az2"]

@@ -17,6 +17,5 @@ name        = "consume"
 platform    = local.platform
 programs    = "../../jobs"
 shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = { event-time = "measured_at" }, upserts = false }, customers = { hash_key = "id", settings = { mode = "upsert" }, upserts = true } }
-topics      = ["meter", "sensor"]
 written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }
 tables      = { dynamodb = ["customers", "readings"], errors = "errors", finals = [], lake = ["customers", "readings"] }

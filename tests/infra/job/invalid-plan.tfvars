@@ -5,6 +5,5 @@ name        = "shop"
 platform    = local.platform
 programs    = "../../jobs"
 shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = {}, upserts = false } }
-topics      = ["meter", "sensor"]
 written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }
 tables      = { dynamodb = [], errors = "errors", finals = [], lake = [] }

@@ -5,5 +5,4 @@ platform    = local.platform
 programs    = "../../jobs"
 shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = {}, upserts = false } }
 tables      = { dynamodb = ["approvals", "customers"], errors = "shop-errors", finals = ["approvals"], lake = ["customers"], waiting = "shop_waiting" }
-topics      = ["meter", "sensor"]
 written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }

@@ -5,5 +5,4 @@ platform    = local.platform
 programs    = "../../jobs"
 shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = {}, upserts = false } }
 tables      = { dynamodb = ["readings"], errors = "errors", finals = [], lake = ["readings"] }
-topics      = ["meter", "sensor"]
 written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }

@@ -12,8 +12,8 @@ log_days              = 30
 network               = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subnet-0123456789abcdef0"] }
 package               = { path = "../../tests/data/tiny.zip", architecture = "x86_64", python_version = "3.12" }
 readers = {
-  analytics = { username = "analytics", topics = ["sensor"], group_prefix = "analytics-" }
-  billing   = { username = "billing", topics = ["sensor", "meter"], group_prefix = "billing-", writes = ["meter"] }
+  analytics = { usernames = ["analytics"], topics = ["sensor"], group_prefix = "analytics-" }
+  billing   = { usernames = ["billing_a", "billing_b"], topics = ["sensor", "meter"], group_prefix = "billing-", transactions = true, writes = ["meter"] }
 }
 topics = {
   meter  = { partitions = 3, replicas = 3 }

@@ -10,9 +10,9 @@ cluster = {
 network = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subnet-0123456789abcdef0"] }
 package = { path = "../../tests/data/tiny.zip" }
 readers = {
-  analytics = { username = "a", topics = ["sensor"], group_prefix = "" }
-  billing   = { username = "a", topics = ["sensor"], group_prefix = "b-" }
-  books     = { username = "b", topics = [], group_prefix = "b-2-" }
+  analytics = { usernames = ["a"], topics = ["sensor"], group_prefix = "" }
+  billing   = { usernames = ["a"], topics = ["sensor"], group_prefix = "b-" }
+  books     = { usernames = ["b"], topics = [], group_prefix = "b-2-" }
 }
 topics = {
   sensor = { partitions = 1 }

@@ -13,5 +13,5 @@ topics = {
   sensor = { partitions = 1 }
 }
 readers = {
-  billing = { username = "billing", topics = ["sensor"], writes = ["motor"], group_prefix = "billing-" }
+  billing = { usernames = ["billing"], topics = ["sensor"], writes = ["motor"], group_prefix = "billing-" }
 }

@@ -3,7 +3,7 @@ account_id = "111111111111"
 prefix     = "acme-data-platform-kafka"
 region     = "ap-southeast-1"
 clients = {
-  audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], writes = ["sensor"] }
+  audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], transactions = true, writes = ["sensor"] }
   shell = { host = { instance_type = "t4g.micro" }, reads = ["sensor"] }
 }
 cluster = {
@@ -36,8 +36,14 @@ consumers = [
     deploy_role_arn   = "arn:aws:iam::333333333333:role/terraform/deploy"
     external_id       = "billing-at-acme"
     group_prefix      = "invoices-"
+    programs = {
+      audit          = { rotation = 4, transactions = true, writes = ["meter"] }
+      consumer-sales = {}
+      export         = { group_prefix = "invoices-out-", topics = [], writes = [] }
+    }
     reader_role_names = ["invoices"]
     rotation          = 3
+    writes            = ["meter", "sensor"]
   },
 ]
 deploy_role_arn = "arn:aws:iam::111111111111:role/deploy"

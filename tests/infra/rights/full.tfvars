@@ -7,7 +7,7 @@ partition        = "aws"
 prefix           = "penstock-analytics"
 reader_role_arn  = "arn:aws:iam::111111111111:role/penstock-analytics-reader"
 region           = "eu-central-1"
-secret_name      = "AmazonMSK_penstock_analytics"
+secret_names     = { functions = "penstock-analytics-functions-broker-login", jobs = "penstock-analytics-jobs-broker-login" }
 store = {
   errors   = { errors = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-errors" }, archive-errors = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-archive-errors" } }
   readings = { for table in ["function_leases", "orders", "readings"] : table => { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-${table}", name = "penstock-analytics-${table}" } }

@@ -28,6 +28,7 @@ from tests.fixtures.brokers import PRODUCER, REGION, Brokers, logged_in
 pytestmark = pytest.mark.kafka
 
 _FOLDER = Path(__file__).parents[3] / "lambdas" / "access"
+_USER = "analytics_jobs_a"
 Handle = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -74,36 +75,27 @@ def topics_of(brokers: Brokers) -> set[str]:
 
 
 def test_a_reader_comes_changes_and_goes(brokers: Brokers, handle: Handle) -> None:
-    """The events in the order of three applies: made, granted; renamed; deleted."""
+    """The events in the order of two applies: made, granted; deleted."""
     assert handle(read_event("create_reader")) == {"done": []}
     assert handle(read_event("create_topic")) == {"done": []}
     made = handle(read_event("wanted"))["done"]
     assert "topic 'sensor' was created" in made
-    assert "access list User:analytics ALLOW READ on topic sensor was created" in made
-    assert lists_of(brokers, "analytics") == {
+    assert f"access list User:{_USER} ALLOW READ on topic sensor was created" in made
+    assert lists_of(brokers, _USER) == {
         "READ sensor",
         "WRITE sensor",
-        "READ analytics-",
+        "READ analytics-jobs-",
         "DESCRIBE_CONFIGS kafka-cluster",
     }
     assert handle(read_event("wanted")) == {"done": []}
 
-    handle(rename(read_event("wanted"), "analysts"))
-    assert len(handle(read_event("update_reader"))["done"]) == 4
-    assert (len(lists_of(brokers, "analytics")), lists_of(brokers, "analysts")) == (4, set())
-
     assert len(handle(read_event("delete_reader"))["done"]) == 4
     assert handle(read_event("delete_reader")) == {"done": []}
-    assert lists_of(brokers, "analytics") == set()
+    assert lists_of(brokers, _USER) == set()
 
     assert handle(read_event("update_topic")) == {"done": []}
     assert handle(read_event("delete_topic")) == {"done": ["topic 'sensor' was deleted"]}
     assert handle(read_event("delete_topic")) == {"done": []}
-
-
-def rename(event: dict[str, Any], username: str) -> dict[str, Any]:
-    event["wanted"]["readers"]["analytics"]["username"] = username
-    return event
 
 
 def test_a_removed_topic_is_kept_by_default(brokers: Brokers, handle: Handle) -> None:
@@ -115,17 +107,18 @@ def test_a_removed_topic_is_kept_by_default(brokers: Brokers, handle: Handle) ->
     assert name in topics_of(brokers)
 
 
-def test_the_same_reader_under_the_same_name_keeps_its_lists(
+def test_a_reader_with_transactions_has_ids_under_its_prefix(
     brokers: Brokers, handle: Handle
 ) -> None:
     event = read_event("wanted")
     event["wanted"]["topics"] = {}
-    handle(event)
-    update = read_event("update_reader")
-    update["tf"]["prev_input"] = {"reader": update["reader"]}
+    event["wanted"]["readers"][_USER]["transactions"] = True
 
-    assert handle(update) == {"done": []}
-    assert len(lists_of(brokers, "analytics")) == 4
+    made = handle(event)["done"]
+
+    lists = f"User:{_USER} ALLOW WRITE on transactional_id analytics-jobs- by prefix"
+    assert f"access list {lists} was created" in made
+    assert len(handle(read_event("delete_reader"))["done"]) == 5
 
 
 def test_a_change_that_fails_fails_the_call(brokers: Brokers, handle: Handle) -> None:

@@ -70,6 +70,17 @@ def test_a_contract_completes_the_flags() -> None:
     assert "a+b" not in repr(settings)
 
 
+def test_a_contract_with_a_program_for_jobs_has_its_topics_and_groups() -> None:
+    jobs = {"group_prefix": "analytics-jobs-", "topics": ["sensor"]}
+    audit = {"group_prefix": "analytics-audit-", "topics": ["orders"]}
+    contract = {**_CONTRACT, "programs": {"audit": audit, "jobs": jobs}}
+
+    environ = contract_environ(json.dumps({"contract": contract}))
+
+    assert environ["PENSTOCK_GROUP_PREFIX"] == "analytics-jobs-"
+    assert environ["PENSTOCK_TOPICS"] == "sensor"
+
+
 def test_a_contract_names_registries_besides_glue() -> None:
     other = "confluent+https://schemas.example.com?secret=arn%3Aaws%3Asecretsmanager"
     contract = {**_CONTRACT, "registries": [{"url": other, "port": 443}]}

@@ -49,7 +49,8 @@ def read_wanted(producer: Path | None, contracts: Iterable[Path], own: Iterable[
     Raises:
         OperationError: a file or the root cannot be read, or says something that cannot be used.
     """
-    readers = [_to_reader(place, each) for place, each in _read_contracts(producer, contracts)]
+    given = _read_contracts(producer, contracts)
+    readers = [reader for place, each in given for reader in _to_readers(place, each)]
     wanted = {reader.username: reader.access_lists for reader in readers}
     for each in (each for path in own for each in _read_own(path)):
         wanted[each.user] = wanted.get(each.user, frozenset()) | {each}
@@ -66,15 +67,21 @@ def _read_contracts(producer: Path | None, files: Iterable[Path]) -> Iterator[tu
         yield str(path), read.get("contract") if isinstance(read, dict) else None
 
 
-def _to_reader(place: str, contract: Mapping[str, Any]) -> Reader:
+def _to_readers(place: str, contract: Mapping[str, Any]) -> list[Reader]:
+    """Return a reader for each user: a program has two in turn."""
     try:
-        return Reader(
-            contract["hand_over"]["username"],
-            tuple(contract["topics"]),
-            contract["group_prefix"],
-            tuple(contract["writes"]),
-        )
-    except (KeyError, TypeError) as error:
+        return [
+            Reader(
+                username,
+                tuple(program["topics"]),
+                program["group_prefix"],
+                tuple(program["writes"]),
+                program["transactions"],
+            )
+            for program in contract["programs"].values()
+            for username in program["usernames"]
+        ]
+    except (KeyError, TypeError, AttributeError) as error:
         raise OperationError(
             f"{place} cannot be used, expected what `penstock contract` writes: {error!r}"
         ) from error

@@ -15,10 +15,15 @@ from penstock.extensions.access.wanted import read_wanted
 from penstock.kafka import AccessList, Reader
 
 _CONTRACT = {
-    "hand_over": {"username": "analytics"},
-    "topics": ["sensor"],
-    "writes": ["sums"],
-    "group_prefix": "analytics-",
+    "programs": {
+        "jobs": {
+            "group_prefix": "analytics-",
+            "topics": ["sensor"],
+            "transactions": False,
+            "usernames": ["analytics"],
+            "writes": ["sums"],
+        }
+    }
 }
 _LISTS = Reader("analytics", ("sensor",), "analytics-", ("sums",)).access_lists
 
@@ -38,6 +43,23 @@ def test_a_contract_is_what_the_access_function_applies(tmp_path: Path) -> None:
     }
     path = _write(tmp_path, {"contract": _CONTRACT})
     assert read_wanted(None, [path], []) == {"analytics": _LISTS}
+
+
+def test_both_users_of_a_program_have_its_lists(tmp_path: Path) -> None:
+    users = ("analytics_audit_a", "analytics_audit_b")
+    program = _CONTRACT["programs"]["jobs"] | {"transactions": True, "usernames": list(users)}
+    path = _write(tmp_path, {"contract": {"programs": {"audit": program}}})
+
+    wanted = read_wanted(None, [path], [])
+
+    assert set(wanted) == set(users)
+    assert {str(each) for each in wanted[users[1]]} == {
+        "User:analytics_audit_b ALLOW READ on topic sensor",
+        "User:analytics_audit_b ALLOW WRITE on topic sums",
+        "User:analytics_audit_b ALLOW READ on group analytics- by prefix",
+        "User:analytics_audit_b ALLOW WRITE on transactional_id analytics- by prefix",
+        "User:analytics_audit_b ALLOW DESCRIBE_CONFIGS on cluster kafka-cluster",
+    }
 
 
 def test_the_contracts_of_the_root_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

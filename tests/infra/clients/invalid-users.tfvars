@@ -1,0 +1,2 @@
+clients  = { shell = { host = {} } }
+platform = merge(local.platform, { brokers = merge(local.platform.brokers, { logins = { audit = local.platform.brokers.logins.jobs } }) })

@@ -1,0 +1,8 @@
+bootstrap_servers = "b-1.example.com:9096"
+functions = {
+  consumer = { errors = "errors", function = "acme-consumer", memory_mib = 512, table = "readings", topics = ["sensor"] }
+}
+mapping  = { park_failed_batches = false }
+platform = local.platform
+shapes   = { readings = { settings = {} } }
+writers  = { consumer = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" } }

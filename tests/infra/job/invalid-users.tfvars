@@ -1,0 +1,8 @@
+job         = { writes = { "*" = "readings" } }
+lag_records = 10000
+name        = "consume"
+platform    = merge(local.platform, { brokers = merge(local.platform.brokers, { logins = { audit = local.platform.brokers.logins.jobs } }) })
+programs    = "../../jobs"
+shapes      = { readings = { hash_key = "deviceId", range_key = "readingId", settings = {}, upserts = false } }
+tables      = { dynamodb = ["readings"], errors = "errors", finals = [], lake = ["readings"] }
+written     = { keep_errors = "[]", use_keys = "[]", write_rows = "[]" }
