@@ -169,7 +169,8 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     )
     changes, admitted = accounts.log_in_during("analytics", apply)
 
-    assert changes["aws_secretsmanager_secret", "create"] == 3  # the second users
+    # The second users of one consumer, and those of the other.
+    assert changes["aws_secretsmanager_secret", "create"] == 6
     assert _without_creations(changes) == {
         ("aws_iam_role_policy", "update"): 1,  # what is counted
         ("aws_lambda_function", "update"): 1,
