@@ -1,0 +1,2 @@
+platform = local.platform
+services = { service-c = { image = "demo" } }
