@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
     "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations", "reasons"},
-    "extensions": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "cli"},
+    "extensions": _EDGES
+    | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
