@@ -157,6 +157,44 @@ class Source:
         self.log.append(deepcopy(record))
 
 
+def change_at_random(film, random, changes):
+    """Make changes of all kinds."""
+    for _ in range(changes):
+        ids = sorted(film.rows)
+        kinds = ["insert", *(["update"] * 5 + ["delete", "delete", "move"] if ids else [])]
+        if random.random() < 0.1:
+            # The transform has no form for a truncation.
+            kinds = ["snapshot"] if film.flattened else ["snapshot", "truncate"]
+        kind = random.choice(kinds)
+        free = random.choice([at for at in range(2 * len(ids) + 3) if at not in film.rows])
+        match kind:
+            case "insert":
+                film.insert(id=free, **_pick_values(random, film))
+            case "update":
+                film.update(random.choice(ids), **_pick_values(random, film))
+            case "delete":
+                film.delete(random.choice(ids))
+            case "move":
+                film.update(random.choice(ids), id=free, plot=_pick_text(random), tags=None)
+            case "truncate":
+                film.truncate()
+            case "snapshot":
+                film.snapshot()
+
+
+def _pick_values(random, film):
+    made = {
+        "title": random.choice("abc"), "plot": _pick_text(random), "rate": random.choice([1.5, None]),
+        "tags": random.choice([None, [], [LONG, "x"]]),
+    }  # fmt: skip
+    named = [name for name in made if name in film.columns]
+    return {name: made[name] for name in random.sample(named, random.randrange(len(named)))}
+
+
+def _pick_text(random):
+    return random.choice([None, "", "short", f"{random.randrange(9)}{LONG}"])
+
+
 class CdcJob:
     """A job that takes records of one topic, and can be started again."""
 

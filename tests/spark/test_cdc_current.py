@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import random
+import secrets
 from itertools import count
 
 import pytest
 
-from tests.spark.changes import LONG, CdcJob, Source
+from tests.spark.changes import LONG, CdcJob, Source, change_at_random
 
 _NAMES = count()
 
@@ -42,3 +45,27 @@ def test_the_table_is_equal_to_the_databases(job, full, flattened):
     job.take(placed, 1)  # the driver ended before it noted that the batch was done
     assert job.rows() == film.rows
     assert job.errors.read() == {}
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("flattened", [False, True])
+def test_generated_histories(job, full, flattened):
+    """Batches of any size, that come again, and records that Kafka Connect wrote again."""
+    seed = os.environ.get("SEED") or secrets.token_hex(4)
+    print(f"SEED={seed}")
+    chance = random.Random(f"{seed} {full} {flattened}")
+    film = Source(full=full, flattened=flattened)
+    for _ in range(int(os.environ.get("HISTORIES", "4"))):
+        change_at_random(film, chance, 20)
+        left = job.place(film.log)
+        if chance.random() < 0.5:  # the connector ended before it noted its place
+            left += job.place(film.log[chance.randrange(len(film.log)) :])
+        film.log.clear()
+        while left:
+            size = chance.randrange(1, len(left) + 1)
+            taken, left = left[:size], left[size:]
+            job.take(taken)
+            if chance.random() < 0.5:
+                job.restart()
+                job.take(taken, job.number - 1)
+        assert job.rows() == film.rows

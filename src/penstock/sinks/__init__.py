@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.sinks._json import write_item
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import (
@@ -41,4 +42,5 @@ __all__ = [
     "open_table",
     "query_rows",
     "read_rows",
+    "write_item",
 ]

@@ -15,6 +15,8 @@ may still have an older change, and is read only if a batch has changes from bef
 (docs/adr/0049-changes-by-position.md).
 """
 
+# ruff: noqa: S608 - every name in these statements is quoted or our own
+
 from __future__ import annotations
 
 import logging
@@ -86,45 +88,18 @@ class CurrentTable:
             SinkUnavailableError: other commits came first; write the batch again.
         """
         if batch.log.truncated is not None and self._spark.catalog.tableExists(self.name):
-            self._delete_before(batch.log.truncated)
+            self._delete_before(batch.log.truncated.lsn)
         if not batch.log.has_rows:
             return
-        table = self._open(batch)
+        create_table(self._spark, self.name, batch, POSITION, self._buckets)
+        table = grow_table(self._spark, self.name, batch)
         key = find_key_columns(table.schema(), batch)
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log.least)
         self._merge(source, batch, table.schema(), key)
         if batch.log.complete is not None:
-            self._delete_before(batch.log.complete)
+            self._delete_before(batch.log.complete.lsn)
         table.refresh()
         self._expiration.expire(table)
-
-    def _open(self, batch: ChangeBatch) -> IcebergTable:
-        """Load the table with columns for the rows; create it if it is missing."""
-        if not self._spark.catalog.tableExists(self.name):
-            self._create(batch)
-        table = IcebergTable(self._spark, self.name)
-
-        def plan(columns: StructType) -> Growth:
-            return compare_columns(columns, merge_columns(columns, batch.changes.type))
-
-        if plan(table.schema()) != Growth():
-            growth = table.grow(plan)
-            rewrite_columns(self._spark, table, map(to_field, growth.rewritten))
-            _LOG.info("%s grew: %s", self.name, growth)
-        return table
-
-    def _create(self, batch: ChangeBatch) -> None:
-        columns = merge_columns(StructType(), batch.changes.type)
-        listed = [
-            f"{quote(each.name)} {write_type(each.dataType)}{_comment(each.metadata)}"
-            for each in columns
-        ] + [f"{name} {type_}" for name, type_ in POSITION.items()]
-        (first, *_) = find_key_columns(columns, batch)
-        buckets = f" PARTITIONED BY (bucket({self._buckets}, {quote(first)}))"
-        self._spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self.name} ({', '.join(listed)}) USING iceberg"
-            f"{buckets if self._buckets else ''} TBLPROPERTIES ({write_properties()})"
-        )
 
     def _project(self, batch: ChangeBatch, columns: StructType) -> DataFrame:
         """Return the net changes with the table's columns, each with its position."""
@@ -159,7 +134,7 @@ class CurrentTable:
                 WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated | own)}
                 WHEN NOT MATCHED AND NOT s.{_DELETED} THEN
                     INSERT ({", ".join(values | own)}) VALUES ({", ".join((values | own).values())})
-            """)  # noqa: S608 - own names
+            """)
         finally:
             self._spark.catalog.dropTempView(view)
 
@@ -178,7 +153,7 @@ class CurrentTable:
         return [f"t.{name} BETWEEN {least} AND {greatest}"]
 
     def _delete_before(self, place: int) -> None:
-        self._run(f"DELETE FROM {self.name} WHERE _lsn < {place}")  # noqa: S608 - own names
+        self._run(f"DELETE FROM {self.name} WHERE _lsn < {place}")
 
     def _run(self, statement: str) -> None:
         run_commit(self._spark, statement, self.name)
@@ -238,8 +213,49 @@ class Deletions:
             )
         deleted.writeTo(self._name).append()
         before = f"_changed_at < CURRENT_TIMESTAMP() - INTERVAL {self._days} DAYS"
-        statement = f"DELETE FROM {self._name} WHERE {before}"  # noqa: S608 - own names
+        statement = f"DELETE FROM {self._name} WHERE {before}"
         run_commit(self._spark, statement, self._name)
+
+
+def create_table(
+    spark: SparkSession,
+    name: str,
+    batch: ChangeBatch,
+    added: Mapping[str, str],
+    buckets: int = 0,
+) -> None:
+    """Create a table with the columns of a batch's rows, and `added` ones, if it is missing."""
+    if spark.catalog.tableExists(name):
+        return
+    columns = merge_columns(StructType(), batch.changes.type)
+    listed = [
+        f"{quote(each.name)} {write_type(each.dataType)}{_comment(each.metadata)}"
+        for each in columns
+    ] + [f"{each} {type_}" for each, type_ in added.items()]
+    (first, *_) = find_key_columns(columns, batch)
+    parts = f" PARTITIONED BY (bucket({buckets}, {quote(first)}))" if buckets else ""
+    spark.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(listed)}) USING iceberg"
+        f"{parts} TBLPROPERTIES ({write_properties()})"
+    )
+
+
+def grow_table(spark: SparkSession, name: str, batch: ChangeBatch) -> IcebergTable:
+    """Return a table, once it has columns for the rows of a batch.
+
+    Raises:
+        SchemaConflictError: a column cannot hold a field of the rows.
+    """
+    table = IcebergTable(spark, name)
+
+    def plan(columns: StructType) -> Growth:
+        return compare_columns(columns, merge_columns(columns, batch.changes.type))
+
+    if plan(table.schema()) != Growth():
+        growth = table.grow(plan)
+        rewrite_columns(spark, table, map(to_field, growth.rewritten))
+        _LOG.info("%s grew: %s", name, growth)
+    return table
 
 
 def find_key_columns(columns: StructType, batch: ChangeBatch) -> list[str]:

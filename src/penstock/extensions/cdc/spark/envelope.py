@@ -37,6 +37,7 @@ from penstock.spark.rows import EVENT, event_type
 
 _PREFIX: Final = "__"  # of the fields that a connector's `add.fields` adds
 _NEEDED: Final = ("__op", "__lsn", "__source_ts_ms", "__deleted")
+_FACTS: Final = ("db", "schema", "table", "lsn")
 _ENVELOPE: Final = ("before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction")
 _PLACE: Final = ("_topic", "_kafka_partition", "_offset")
 _IS_ENVELOPE: Final = f"{EVENT}.source IS NOT NULL"
@@ -71,6 +72,25 @@ def read_changes(rows: DataFrame, topic: str, unavailable: str) -> Changes:
     named = [f"{sql} AS {name}" for name, sql in chosen.items()]
     row = ", ".join(f"'{each.name}', {forms.value(each)}" for each in type_)
     return Changes(rows.selectExpr(f"NAMED_STRUCT({row}) AS {EVENT}", *named, *_PLACE), type_)
+
+
+def read_records(rows: DataFrame) -> DataFrame:
+    """Return decoded records as they are."""
+    return rows.select(f"{EVENT}.*", "_offset", "_kafka_partition")
+
+
+def flatten_records(rows: DataFrame, unavailable: str) -> DataFrame:
+    """Return the changes of rows as ExtractNewRecordState flattens them."""
+    forms = _Forms(event_type(rows), unavailable)
+    added = {
+        "__op": forms.choose("op", "__op"),
+        **{f"__{each}": forms.choose(f"source.{each}", f"__{each}") for each in _FACTS},
+        "__source_ts_ms": forms.choose("source.ts_ms", "__source_ts_ms"),
+        "__deleted": f"IF({forms.choose('op', '__op')} = 'd', 'true', 'false')",
+    }
+    values = (f"{forms.value(each)} AS {quote(each.name)}" for each in forms.row_type())
+    named = (f"{sql} AS {name}" for name, sql in added.items())
+    return rows.selectExpr(*values, *named, "_offset", "_kafka_partition").filter("__op <> 't'")
 
 
 class _Forms:
@@ -130,10 +150,10 @@ class _Forms:
 
     def choose(self, inside: str, flat: str) -> str:
         """Return the SQL of a fact about the change, which each form has in a place of its own."""
-        has_flat = flat in self._event.names
+        flat = f"{EVENT}.{quote(flat)}" if flat in self._event.names else ""
         if not self._has_envelopes:
-            return f"{EVENT}.{flat}" if has_flat else "CAST(NULL AS STRING)"
-        return f"IF({_IS_ENVELOPE}, {EVENT}.{inside}, {EVENT}.{flat if has_flat else inside})"
+            return flat or "CAST(NULL AS STRING)"
+        return f"IF({_IS_ENVELOPE}, {EVENT}.{inside}, {flat or f'{EVENT}.{inside}'})"
 
     def _read_side(self, side: str, field: StructField) -> str:
         return self._convert(self._sides.get(side, StructType()), f"{EVENT}.{side}.", field)

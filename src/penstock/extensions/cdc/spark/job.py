@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -12,6 +13,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.consuming import ErrorSink, SchemaReaders
 from penstock.errors import SettingsError
 from penstock.extensions.cdc.spark.current import CurrentTable
+from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
+from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
+from penstock.extensions.cdc.spark.files import ChangeFiles
+from penstock.extensions.cdc.spark.history import HistoryTable
+from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import TABLE, CdcSettings, name_table
 from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates, Output
 from penstock.registry import Registries
@@ -34,11 +40,7 @@ def start_cdc(
 
     A topic is a table of the database. A topic that is made later needs a new start.
 
-    Args:
-        spark: a session from `build_session`.
-        settings: the settings of the job.
-        registries: used in place of those that the settings name.
-        errors: used in place of the dead-letter table that the settings name.
+    `registries` and `errors` are used in place of those that the settings name.
 
     Raises:
         CheckpointInUseError: another job holds the lease.
@@ -99,8 +101,22 @@ def open_table(
 
 def open_outputs(spark: SparkSession, settings: CdcSettings, table: str) -> Iterator[Output]:
     """Yield the outputs of a table, in the order in which they are written."""
+    days = settings.remembered_days
+    if path := settings.raw_path:
+        yield ChangeFiles(path, settings.file_records, read_records)
+    if path := settings.flattened_path:
+        flatten = partial(flatten_records, unavailable=settings.unavailable_value)
+        yield ChangeFiles(path, settings.file_records, flatten)
     if current := settings.current_table.replace(TABLE, table):
-        yield CurrentTable(spark, current, settings.current_buckets, settings.remembered_days)
+        yield CurrentTable(spark, current, settings.current_buckets, days)
+    if history := settings.history_table.replace(TABLE, table):
+        yield HistoryTable(spark, history, settings.unavailable_value)
+    if dynamodb := settings.current_dynamodb_table.replace(TABLE, table):
+        yield CurrentDynamoDbTable(dynamodb, days)
+    if current and re.search(rf"\b{re.escape(current)}\b", settings.refined_query):
+        yield RefinedTable(
+            spark, settings.refined_table, settings.refined_query, settings.refined_by
+        )
 
 
 def check_names(topics: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -25,14 +25,15 @@ from penstock.spark.rows import EVENT
 KEPT: Final = "_kept_"  # prefix of the positions of values that a later change does not have
 _COMPLETE: Final = "'last', 'last_in_data_collection'"
 _IS_SNAPSHOT: Final = "_op = 'r' AND NOT COALESCE(_snapshot = 'incremental', FALSE)"
+_MOMENT: Final = "STRUCT(_lsn, UNIX_MICROS(_changed_at))"
 _MEASURES: Final = {
     "changes": "COUNT(*)",
     "rows": "COUNT_IF(_op <> 't')",
     "without_lsn": "COUNT_IF(_lsn IS NULL)",
     "unknown": "COUNT_IF(_op IS NULL OR _op NOT IN ('r', 'c', 'u', 'd', 't'))",
     "snapshot": f"MIN(IF({_IS_SNAPSHOT}, STRUCT(-_lsn, _offset), NULL))",
-    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}), _lsn, NULL))",
-    "truncated": "MAX(IF(_op = 't', _lsn, NULL))",
+    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}), {_MOMENT}, NULL))",
+    "truncated": f"MAX(IF(_op = 't', {_MOMENT}, NULL))",
     "least": "MIN(_lsn)",
 }
 
@@ -61,6 +62,13 @@ class LogState:
         return json.dumps(asdict(self))
 
 
+class Moment(NamedTuple):
+    """A place in the log, and its time in microseconds."""
+
+    lsn: int
+    time: int
+
+
 @dataclass(frozen=True, slots=True)
 class BatchLog:
     """The figures of the changes in a part of a batch.
@@ -78,8 +86,8 @@ class BatchLog:
     state: LogState
     changes: int
     has_rows: bool
-    truncated: int | None
-    complete: int | None
+    truncated: Moment | None
+    complete: Moment | None
     least: int
     is_unavailable: bool
 
@@ -90,7 +98,7 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
     Raises:
         JobError: a change has no place in the log, or is of an unknown kind.
     """
-    lost = [each for _, each in _find_unavailable(changes.type, unavailable)]
+    lost = [each for _, each in find_unavailable(changes.type, unavailable)]
     measures = {**_MEASURES, "lost": f"COUNT_IF({' OR '.join(lost) or 'FALSE'})"}
     found = (
         changes.rows.groupBy("_kafka_partition")
@@ -113,7 +121,7 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
         if place[1] > before.snapshots.get(each, (0, -1))[1]
     }
     truncated = _greatest(found, "truncated")
-    last = before.truncated if truncated is None else max(before.truncated, truncated)
+    last = before.truncated if truncated is None else max(before.truncated, truncated.lsn)
     return BatchLog(
         LogState({**before.snapshots, **later}, last),
         sum(row["changes"] for row in found),
@@ -125,8 +133,8 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
     )
 
 
-def _greatest(rows: Sequence[Row], name: str) -> int | None:
-    return max((row[name] for row in rows if row[name] is not None), default=None)
+def _greatest(rows: Sequence[Row], name: str) -> Moment | None:
+    return max((Moment(*row[name]) for row in rows if row[name] is not None), default=None)
 
 
 def order_changes(changes: Changes, state: LogState) -> Changes:
@@ -150,7 +158,7 @@ def find_net(changes: Changes, key: Sequence[str], unavailable: str = "") -> Dat
     last = F.struct("event", "_op", "_lsn", "_offset", "_changed_at")
     position = F.struct("_lsn", "_offset")
     keys = [F.expr(f"{EVENT}.{quote(each)}").alias(f"_key_{at}") for at, each in enumerate(key)]
-    lost = dict(_find_unavailable(changes.type, unavailable)) if unavailable else {}
+    lost = dict(find_unavailable(changes.type, unavailable)) if unavailable else {}
     kept = [
         F.expr(
             f"MAX_BY(STRUCT({EVENT}.{quote(name)} AS value, _lsn AS lsn), STRUCT(_lsn, _offset))"
@@ -177,7 +185,7 @@ def find_net(changes: Changes, key: Sequence[str], unavailable: str = "") -> Dat
     )
 
 
-def _find_unavailable(type_: StructType, text: str) -> Iterator[tuple[str, str]]:
+def find_unavailable(type_: StructType, text: str) -> Iterator[tuple[str, str]]:
     """Yield the fields whose values may be unavailable, each with the condition that it is."""
     for each in type_:
         if sql := is_unavailable(f"{EVENT}.{quote(each.name)}", each.dataType, text):
