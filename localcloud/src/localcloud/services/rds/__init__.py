@@ -1,0 +1,3 @@
+"""RDS for PostgreSQL: each instance is a real PostgreSQL on this machine."""
+
+from __future__ import annotations
