@@ -87,7 +87,9 @@ class PostgresServer:
             return int((self._data / "postmaster.pid").read_text().splitlines()[0])
         return None
 
-    def create(self, master: Master, settings: Mapping[str, str]) -> None:
+    def create(
+        self, master: Master, settings: Mapping[str, str], *, force_tls: bool = True
+    ) -> None:
         """Create the data folder, the certificate, RDS's roles and the master, and start.
 
         Raises:
@@ -103,7 +105,7 @@ class PostgresServer:
         self._run(find_programs().command("initdb", *words), "")
         word.unlink()
         self._certify()
-        self.start(settings)
+        self.start(settings, force_tls=force_tls)
         self.query(_ROLES + _make_master(master))
         if master.database:
             self.query(f"CREATE DATABASE {_name(master.database)} OWNER {_name(master.user)}")
@@ -142,6 +144,10 @@ class PostgresServer:
         """Run SQL as RDS's own administrator and return the rows, fields parted by `|`."""
         words = (*self._connection(database), "-qAt", "-v", "ON_ERROR_STOP=1", "-f", "-")
         return self._run(find_programs().command("psql", *words), sql)
+
+    def set_password(self, user: str, password: str) -> None:
+        """Set the password of a user."""
+        self.query(f"ALTER ROLE {_name(user)} PASSWORD {_text(password)}")
 
     def stop(self) -> None:
         """End the connections and the server; its data are as they were committed."""
@@ -221,9 +227,8 @@ class PostgresServer:
 def _make_master(master: Master) -> str:
     """Return the SQL of the master, who replicates as a member of rds_superuser."""
     name = _name(master.user)
-    password = master.password.replace("'", "''")
     return (
-        f"CREATE ROLE {name} LOGIN CREATEDB CREATEROLE PASSWORD '{password}';"
+        f"CREATE ROLE {name} LOGIN CREATEDB CREATEROLE PASSWORD {_text(master.password)};"
         f"GRANT rds_superuser TO {name};"
     )
 
@@ -231,3 +236,8 @@ def _make_master(master: Master) -> str:
 def _name(word: str) -> str:
     """Return a name in SQL's quotes."""
     return '"' + word.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    """Return a text in SQL's quotes."""
+    return "'" + value.replace("'", "''") + "'"
