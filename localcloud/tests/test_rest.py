@@ -9,7 +9,7 @@ import uuid
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.services.secretsmanager import NextPasswords
+from localcloud.services.secretsmanager.secrets import NextPasswords
 
 
 def test_a_work_group_without_tags_has_an_empty_list(client):

@@ -12,7 +12,7 @@ import pytest
 from botocore.config import Config
 
 from localcloud.functions.runtime_api import Event, RuntimeApi
-from localcloud.services.secretsmanager import NextPasswords
+from localcloud.services.secretsmanager.secrets import NextPasswords
 
 _PAGE = "https://evil.example"
 _REBOUND = "rebound.evil.example:4566"  # a name of the page's own that leads to 127.0.0.1

@@ -24,7 +24,7 @@ from localcloud.cloud import Cloud
 from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
-from localcloud.services.kafka import ClusterDirectory, RunningCluster
+from localcloud.services.kafka.directory import ClusterDirectory, RunningCluster
 from localcloud.testing import invoke, wait_until
 from penstock.errors import BrokerLoginError
 from penstock.kafka.probe import check_access

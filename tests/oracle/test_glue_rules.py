@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from localcloud.services.glue_registry.avro_resolution import can_read
-from localcloud.services.glue_registry.avro_types import (
+from localcloud.services.glue.registry.avro_resolution import can_read
+from localcloud.services.glue.registry.avro_types import (
     AvroType,
     DefinitionError,
     parse_definition,
 )
-from localcloud.services.glue_registry.compatibility import ComparedWith, Mode, accepts
+from localcloud.services.glue.registry.compatibility import ComparedWith, Mode, accepts
 from penstock import registry
 from penstock.errors import RecursiveSchemaError, SchemaError
 from penstock.schemas import Compatibility, Schema, check_compatibility, load_schema

@@ -6,6 +6,7 @@ from typing import Any
 
 from moto.sns.models import sns_backends
 
+from localcloud.door.errors import AwsError
 from localcloud.errors import LocalcloudError
 from localcloud.identity.conditions import Context
 from localcloud.identity.policies import Principal, Request, Verdict, judge_resource
@@ -54,3 +55,8 @@ def policy_lets(resource: str, service: str, action: str, context: Context) -> b
     principal = Principal(resource.split(":")[4], "", service=service)
     request, statements = Request(action, resource, context), policy_of(resource) or []
     return judge_resource(statements, request, principal) is Verdict.ALLOWED
+
+
+def refuse_trigger(code: str, what: str) -> AwsError:
+    """Return the error for a function as the destination of what nothing here sends to one."""
+    return AwsError(code, f"localcloud starts no function by {what}; send them to an SQS queue")

@@ -272,7 +272,7 @@ def test_a_crawler_is_created_once_and_deleted(crawling):
 
 def test_a_crawl_that_is_stopped_is_cancelled(crawling, monkeypatch):
     """The crawl reads its file only after it has been stopped."""
-    from localcloud.services.glue_crawlers import files  # noqa: PLC0415 # imported when crawling
+    from localcloud.services.glue.crawlers import files  # noqa: PLC0415 # imported when crawling
 
     crawling.put("a.parquet", a=[1])
     crawling.create()

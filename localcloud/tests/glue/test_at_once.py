@@ -6,8 +6,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from localcloud.services.glue_registry import registries
-from localcloud.services.glue_registry.registries import add_registry
+from localcloud.services.glue.registry import registries
+from localcloud.services.glue.registry.registries import add_registry
 from tests.glue.definitions import FIRST, SECOND, avro
 
 

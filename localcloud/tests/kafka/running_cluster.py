@@ -30,7 +30,7 @@ from localcloud.cloud import Cloud
 from localcloud.jars import JARS
 from localcloud.poller.access import AccessError
 from localcloud.poller.probe import check_topics
-from localcloud.services.kafka import ClusterDirectory
+from localcloud.services.kafka.directory import ClusterDirectory
 from tests.fixtures.java import SHORT_LIVED
 
 REGION = "eu-central-1"

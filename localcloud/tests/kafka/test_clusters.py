@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcloud.network.nodes import Nodes
-from localcloud.services.kafka import ClusterDirectory
+from localcloud.services.kafka.directory import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
 from localcloud.testing import wait_until
 from tests.kafka.pretending import describe_request, wait_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from localcloud.services.glue_crawlers.files import CrawlError, Folder, merge, name_type
-from localcloud.services.glue_crawlers.grouping import group_folders
+from localcloud.services.glue.crawlers.files import CrawlError, Folder, merge, name_type
+from localcloud.services.glue.crawlers.grouping import group_folders
 
 
 def _folder(path, columns="a b", classification="parquet"):

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcloud.services.glue_registry.json_patch import list_changes
+from localcloud.services.glue.registry.json_patch import list_changes
 
 _VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.text(max_size=2),

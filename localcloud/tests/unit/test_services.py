@@ -1,9 +1,7 @@
-"""Every place that a service of localcloud's own needs: the table of "How to add a service"."""
+"""The descriptors of services, against boto3's models and what their modules register."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -12,82 +10,120 @@ from types import SimpleNamespace
 import pytest
 from moto.core.utils import get_service_model
 
-from localcloud import services
-from localcloud.door import wire
-from localcloud.door.operations import find_operation, own_operations
-from localcloud.faults.injection import THROTTLES
-from localcloud.identity.resources import BY_ACTION_ALONE, judged_by_resource
-from localcloud.network.border import ENDPOINT_NAMES
+import localcloud.services as packages
+from localcloud.cloud import Cloud
+from localcloud.door import control, services
+from localcloud.door.operations import Call, find_operation, own_operations
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access, by_action
+from localcloud.identity.callers import Caller
 
-_SERVICES = sorted({service for service, _ in own_operations()})
-# What runs beside the calls: it has to end with localcloud, and `status` has to show it.
-_STARTS = re.compile(r"threading\.Thread\(|Child\(|localcloud\.(brokers|functions|jobs) import")
+_NAMES = sorted(services.list_services())
 
 
-def _source(service):
-    """The text of every module that answers operations of a service."""
-    modules = {find_operation(*each).__module__ for each in own_operations() if each[0] == service}
-    packages = {".".join(name.split(".")[:3]) for name in modules}
-    files = [Path(sys.modules[name].__file__) for name in packages]
-    parts = [
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_service_is_found_by_its_signing_name(name):
+    signing_name = get_service_model(name).signing_name
+    plain = services.find_service(name).claims is None
+
+    assert not plain or services.find_signed(signing_name).name == name
+
+
+@pytest.mark.parametrize(
+    ("signing_name", "path", "target", "name"),
+    [
+        ("s3", "/v20180820/configuration", "", "s3control"),
+        ("s3", "/bucket/key", "", "s3"),
+        ("s3express", "/bucket/key", "", "s3"),
+        ("dynamodb", "/", "DynamoDBStreams_20120810.ListStreams", "dynamodbstreams"),
+        ("dynamodb", "/", "DynamoDB_20120810.ListTables", "dynamodb"),
+        ("glacier", "/", "", "glacier"),
+    ],
+)
+def test_a_request_is_claimed_where_two_services_share_a_name(signing_name, path, target, name):
+    request = SimpleNamespace(path=path, headers={"X-Amz-Target": target})
+
+    assert services.find_signed(signing_name, request).name == name
+
+
+def test_a_service_without_a_folder_has_the_usual_answers():
+    found = services.find_service("glacier")
+
+    assert (found.endpoint, found.throttle, found.resources) == ("glacier", None, by_action)
+    assert found.action("ListVaults") == "glacier:ListVaults"
+
+
+def test_the_operations_of_a_folder_are_its_services_and_its_status_is_named():
+    services.load_all()
+    parts = {part for name in _NAMES for part in services.find_service(name).status}
+
+    assert {service for service, _ in own_operations()} >= {"athena", "kafka", "sns"}
+    assert {service for service, _ in own_operations()} - set(_NAMES) <= {"nonsense"}
+    named = {
         part
-        for file in files
-        for part in (file.parent.rglob("*.py") if file.name == "__init__.py" else [file])
-    ]
-    return "".join(part.read_text() for part in parts)
+        for part, show in control._DESCRIPTIONS.items()
+        if show.__module__.startswith("localcloud.services.")
+    }
+    assert named == parts
 
 
-def _problems(service):
-    signing_name = get_service_model(service).signing_name
-    request = SimpleNamespace(path="/", headers={})
-    if wire.service_of(signing_name, request) != service:
-        yield f"door/wire.py does not lead from signing name {signing_name} to {service}"
-    if judged_by_resource(service) == (service in BY_ACTION_ALONE):
-        yield f"identity/resources.py has no row for {service}, or one and BY_ACTION_ALONE as well"
-    if signing_name not in ENDPOINT_NAMES:
-        yield f"network/border.py has no endpoint name for {signing_name}"
-    if service not in THROTTLES:
-        yield f"faults/injection.py does not say how {service} throttles"
-    source = _source(service)
-    if _STARTS.search(source) and ".on_stop(" not in source:
-        yield f"{service} starts something and does not end it: cloud.on_stop"
-    if ".on_stop(" in source and "@describe(" not in source:
-        yield f"{service} runs something that status does not show: @describe"
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """An empty folder of services, and nothing registered."""
+    monkeypatch.setattr(packages, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(control, "_DESCRIPTIONS", {})
+    caches = (services.list_services, services.load_operations)
+    before = set(sys.modules)
+    for cached in caches:
+        cached.cache_clear()
+    yield tmp_path
+    for cached in caches:
+        cached.cache_clear()
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
 
 
-@pytest.mark.parametrize("service", _SERVICES)
-def test_a_service_is_known_wherever_it_has_to_be(service):
-    assert list(_problems(service)) == []
+def test_the_service_of_the_readme_works_from_its_folder(folders, tmp_path):
+    text = (Path(packages.__file__).parents[3] / "README.md").read_text()
+    for block in re.findall(
+        r"```python\n(.*?)```", text.partition("## How to add a service")[2], re.S
+    ):
+        file = folders / re.search(r"# services/(\S+)\n", block)[1]
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(block)
+    cloud = Cloud("", tmp_path)
+    caller = Caller("111111111111", "eu-central-1", "key", "arn")
+    call = Call(cloud, caller, "apprunner", "CreateService", {"ServiceName": "s"}, lambda: None)
 
+    assert control.ControlDoor(cloud)._describe() == {"web services": []}
+    services.load_operations("apprunner")
+    made = find_operation("apprunner", "CreateService")(call)["Service"]
 
-def test_every_module_of_services_is_imported():
-    found = {module.name for module in pkgutil.iter_modules(services.__path__)}
-
-    assert found == set(services.__all__)
-    assert all(importlib.import_module(f"localcloud.services.{name}") for name in found)
-
-
-def test_a_service_without_its_places_is_reported(monkeypatch):
-    monkeypatch.delitem(THROTTLES, "kafka")
-    monkeypatch.delitem(ENDPOINT_NAMES, "kafka")
-    monkeypatch.setattr(f"{__name__}.judged_by_resource", lambda _service: False)
-    monkeypatch.setattr(f"{__name__}._source", lambda _service: "threading.Thread(")
-    monkeypatch.setattr(wire, "service_of", lambda *_: "other")
-
-    told = list(_problems("kafka"))
-
-    assert [problem.split(" ")[0] for problem in told] == [
-        "door/wire.py",
-        "identity/resources.py",
-        "network/border.py",
-        "faults/injection.py",
-        "kafka",
+    assert control.ControlDoor(cloud)._describe() == {"web services": [made]}
+    call.params = {"ServiceArn": made["ServiceArn"]}
+    found = services.find_service("apprunner")
+    assert list(found.resources(call, found.action("DeleteService"))) == [
+        Access("apprunner:DeleteService", made["ServiceArn"])
     ]
 
 
-def test_the_document_names_every_place():
-    text = (Path(services.__file__).parents[3] / "README.md").read_text()
-    places = ["services/__init__.py", "identity/resources.py", "door/wire.py", "network/border.py"]
+def test_two_folders_of_one_service_are_refused(folders):
+    for name in ("tea", "tea_again"):
+        (folders / name).mkdir()
+        (folders / name / "__init__.py").write_text(
+            "from localcloud.door.service import Service\n"
+            "from localcloud.identity.access import by_action\n"
+            "SERVICE = Service('tea', None, None, by_action)\n"
+        )
 
-    for place in [*places, "faults/injection.py", "cloud.on_stop", "@describe"]:
-        assert f"`{place}" in text
+    with pytest.raises(ValueError, match=r"tea_again and localcloud\.services\.tea are both tea"):
+        services.list_services()
+
+
+def test_a_service_says_what_iam_calls_its_operations():
+    service = Service(
+        "lambda", None, ErrorCode("Slow", 429), by_action, actions={"Invoke": "InvokeFunction"}
+    )
+
+    assert service.action("Invoke") == "lambda:InvokeFunction"
+    assert service.action("GetFunction") == "lambda:GetFunction"

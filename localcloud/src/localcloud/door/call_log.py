@@ -13,6 +13,7 @@ from typing import Any
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.operations import Call, HttpAnswer, find_operation
+from localcloud.door.services import find_service
 
 _MAX_BYTES = 50_000_000  # then the file is renamed; one old file is kept
 _MAX_TEXT = 500
@@ -22,18 +23,6 @@ _SECRET = re.compile(
     r"|samlassertion|privatekey|ssecustomerkey|^ciphertextforrecipient)$",
     re.IGNORECASE,
 )
-# Payloads that the log must not show: rows, messages, and a job's arguments and environment.
-_CONTENTS = {
-    "dynamodb:BatchWriteItem": ("RequestItems",),
-    "dynamodb:PutItem": ("Item",),
-    "dynamodb:TransactWriteItems": ("TransactItems",),
-    "dynamodb:UpdateItem": ("ExpressionAttributeValues",),
-    "emr-serverless:StartJobRun": ("configurationOverrides", "jobDriver"),
-    "sns:Publish": ("Message",),
-    "sns:PublishBatch": ("PublishBatchRequestEntries",),
-    "sqs:SendMessage": ("MessageBody",),
-    "sqs:SendMessageBatch": ("Entries",),
-}
 _CODE = re.compile(rb'(?:__type|<Code>|"code")"?\W{0,4}(?:[\w.]+#)?(\w+)')
 _HIDDEN = "***"
 
@@ -102,7 +91,8 @@ def redact(call: Call) -> Any:
     if call.service == "lambda" and params.get("Environment"):
         variables = params["Environment"].get("Variables") or {}
         params["Environment"] = {"Variables": dict.fromkeys(variables, _HIDDEN)}
-    params |= {name: _HIDDEN for name in _CONTENTS.get(call.name, ()) if name in params}
+    contents = find_service(call.service).contents.get(call.operation, ())
+    params |= {name: _HIDDEN for name in contents if name in params}
     return _show(params)
 
 

@@ -25,6 +25,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.wrappers import Request, Response
 
 from localcloud.cloud import Cloud
+from localcloud.door.services import list_services, load_all
 from localcloud.errors import LocalcloudError
 
 Action: TypeAlias = Callable[..., Any]
@@ -83,7 +84,9 @@ class ControlDoor:
     def _answer(self, request: Request) -> Any:
         name = request.path.removeprefix(_PREFIX)
         if request.method == "GET" and name == "status":
-            return {part: function(self._cloud) for part, function in _DESCRIPTIONS.items()}
+            return self._describe()
+        if name not in _ACTIONS:
+            load_all()  # it may be the action of a service that nobody has called
         if request.method == "GET" and not name:
             return {known: inspect.getdoc(function) for known, function in _ACTIONS.items()}
         if request.method != "POST" or name not in _ACTIONS:
@@ -95,6 +98,13 @@ class ControlDoor:
             raise UnsupportedMediaType(f"{name} takes Content-Type: {_JSON}")
         function = _ACTIONS[name]
         return function(self._cloud, **_read_arguments(name, function, request.get_data()))
+
+    def _describe(self) -> dict[str, list[dict[str, Any]]]:
+        """Return each part of the status; services that nobody has called have nothing to show."""
+        uncalled: dict[str, list[dict[str, Any]]] = {
+            part: [] for service, _ in list_services().values() for part in service.status
+        }
+        return uncalled | {part: show(self._cloud) for part, show in _DESCRIPTIONS.items()}
 
 
 def _read_arguments(name: str, function: Action, body: bytes) -> dict[str, Any]:

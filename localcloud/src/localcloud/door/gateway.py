@@ -21,6 +21,7 @@ from localcloud.door.call_log import CallLog
 from localcloud.door.errors import AwsError, not_implemented
 from localcloud.door.http_server import CutConnectionError, Wsgi
 from localcloud.door.operations import Call, HttpAnswer, find_operation
+from localcloud.door.services import find_signed, load_operations
 from localcloud.door.wire import Target
 from localcloud.faults import Faults
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
@@ -53,7 +54,7 @@ class Gateway:
             return _answer_unsigned(environ, start_response)
         access_key, region, signing_name = scope
         caller = identify(self._cloud, access_key, region)
-        service = wire.service_of(signing_name, _request(environ))
+        service = find_signed(signing_name, _request(environ)).name
         answer = self._answer(environ, caller, service)
         return _send(answer, start_response)
 
@@ -108,6 +109,7 @@ def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
     check_catalog(call)
+    load_operations(call.service)
     own = find_operation(call.service, call.operation)
     if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)

@@ -10,12 +10,12 @@ from werkzeug.serving import BaseWSGIServer
 import localcloud.jobs.places  # noqa: F401 - its action too
 import localcloud.network.actions  # noqa: F401 - its actions too
 import localcloud.registry  # noqa: F401 - its action too
-import localcloud.services  # noqa: F401 - each module registers its operations
 from localcloud.cloud import Cloud
 from localcloud.door.call_log import CallLog
 from localcloud.door.control import ControlDoor
 from localcloud.door.gateway import Gateway
 from localcloud.door.http_server import serve
+from localcloud.door.services import list_services
 from localcloud.faults import Faults
 from localcloud.moto_repairs import repair_moto
 from localcloud.network import VpcBorder
@@ -43,6 +43,7 @@ class Server:
 def start_server(folder: Path, port: int) -> Server:
     """Start a server on a loopback port (0 takes a free one)."""
     repair_moto()
+    list_services()  # each descriptor is read at the start
     folder.mkdir(parents=True, exist_ok=True)
     cloud = Cloud(endpoint="", folder=folder)
     log = CallLog(folder / "calls.jsonl")

@@ -25,19 +25,6 @@ from localcloud.moto_repairs import announce_error_code
 
 # Operations of S3 whose body is an object; only moto reads it.
 _OBJECTS = frozenset({"PutObject", "UploadPart"})
-# Signing name -> name of the botocore model, where they differ.
-_SERVICE_OF_SIGNING_NAME = {
-    "servicequotas": "service-quotas",
-    "elasticloadbalancing": "elbv2",
-    "elasticmapreduce": "emr",
-    "email": "ses",
-    "monitoring": "cloudwatch",
-    "s3express": "s3",
-    "states": "stepfunctions",
-    "tagging": "resourcegroupstaggingapi",
-}
-_S3_CONTROL = "/v20180820/"
-_STREAMS = "DynamoDBStreams_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +36,6 @@ class Target:
     model: Any
     uri_params: dict[str, Any]
     protocol: str
-
-
-def service_of(signing_name: str, request: Request) -> str:
-    """Return the service of a request by its signing name; two such names have two services."""
-    if signing_name == "s3" and request.path.startswith(_S3_CONTROL):
-        return "s3control"
-    if request.headers.get("X-Amz-Target", "").startswith(_STREAMS):
-        return "dynamodbstreams"
-    return _SERVICE_OF_SIGNING_NAME.get(signing_name, signing_name)
 
 
 def find_target(request: Request, service: str) -> Target | None:

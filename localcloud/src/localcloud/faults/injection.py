@@ -27,6 +27,8 @@ from localcloud.cloud import Cloud
 from localcloud.door.control import action
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.door.service import ErrorCode
+from localcloud.door.services import find_service
 from localcloud.faults.partial_batch import BATCHES, answer_in_part
 
 MAX_SECONDS = 900.0
@@ -178,39 +180,10 @@ def _break(
     raise AwsError(fault.code, said, status=fault.status)
 
 
-# The throttling error of each service. Every service of localcloud's own has a row; moto's services
-# use the usual error of their protocol: assumption `throttle-codes`.
-THROTTLES = {
-    "application-autoscaling": ("ThrottlingException", 400),
-    "athena": ("ThrottlingException", 400),
-    "cloudwatch": ("Throttling", 400),
-    "dynamodb": ("ProvisionedThroughputExceededException", 400),
-    "ec2": ("RequestLimitExceeded", 503),
-    "elbv2": ("Throttling", 400),
-    "emr": ("ThrottlingException", 400),
-    "emr-serverless": ("ThrottlingException", 400),
-    "events": ("ThrottlingException", 400),
-    "glue": ("ThrottlingException", 400),
-    "iam": ("Throttling", 400),
-    "kafka": ("TooManyRequestsException", 429),
-    "lakeformation": ("ThrottledException", 429),
-    "lambda": ("TooManyRequestsException", 429),
-    "logs": ("ThrottlingException", 400),
-    "route53": ("Throttling", 400),
-    "s3": ("SlowDown", 503),
-    "scheduler": ("ThrottlingException", 429),
-    "schemas": ("TooManyRequestsException", 429),
-    "secretsmanager": ("ThrottlingException", 400),
-    "service-quotas": ("TooManyRequestsException", 400),
-    "sns": ("Throttled", 429),
-    "ssm": ("ThrottlingException", 400),
-    "sts": ("Throttling", 400),
-}
-
-
 def _throttle(call: Call) -> AwsError:
-    usual = "ThrottlingException" if "json" in call.protocol else "Throttling"
-    code, status = THROTTLES.get(call.service, (usual, 400))
+    """Return the service's error, or the usual one of its protocol: assumption `throttle-codes`."""
+    usual = ErrorCode("ThrottlingException" if "json" in call.protocol else "Throttling", 400)
+    code, status = find_service(call.service).throttle or usual
     return AwsError(code, "Rate exceeded", status=status)
 
 

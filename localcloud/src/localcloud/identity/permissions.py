@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, EndpointUse
+from localcloud.door.service import ErrorCode
+from localcloud.door.services import find_service
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity import resource_policies
+from localcloud.identity.access import Access
 from localcloud.identity.callers import Caller
 from localcloud.identity.conditions import Context
 from localcloud.identity.decisions import Decision, note_decision
@@ -28,7 +31,7 @@ from localcloud.identity.policies import (
     judge_resource,
     read_statements,
 )
-from localcloud.identity.resources import Access, list_access, list_access_by_endpoint
+from localcloud.identity.resources import list_access, list_access_by_endpoint
 from localcloud.identity.roles import (
     assumed_role_arn,
     boundary_statements,
@@ -281,12 +284,11 @@ def _call_context(call: Call) -> dict[str, str]:
     return context
 
 
-# The error code of a refusal, if it is not the protocol's usual one.
-_CODES = {"sns": ("AuthorizationError", 403), "sqs": ("AccessDenied", 403)}
 _XML_PROTOCOLS = frozenset({"query", "ec2", "rest-xml"})
 
 
 def _denied(call: Call, message: str) -> AwsError:
     usual = "AccessDenied" if call.protocol in _XML_PROTOCOLS else "AccessDeniedException"
-    code, status = _CODES.get(call.service, (usual, 400 if call.protocol == "json" else 403))
+    usual_error = ErrorCode(usual, 400 if call.protocol == "json" else 403)
+    code, status = find_service(call.service).denial or usual_error
     return AwsError(code, message, status=status)

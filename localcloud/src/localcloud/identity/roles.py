@@ -29,6 +29,11 @@ def is_role_arn(text: str) -> bool:
     return _ROLE_ARN.fullmatch(text) is not None
 
 
+def full_role_arn(account: str, role: str) -> str:
+    """Return the ARN of a role that is given by its ARN or by its name."""
+    return role if is_role_arn(role) else f"arn:aws:iam::{account}:role/{role}"
+
+
 def is_bootstrap_role(role_arn: str) -> bool:
     """Return whether it is the deploy role before anybody has created it: it may do everything."""
     return _match(role_arn)[2] == _BOOTSTRAP_ROLE and find_role(role_arn) is None

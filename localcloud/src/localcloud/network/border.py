@@ -12,6 +12,7 @@ from localcloud.cloud import Cloud
 from localcloud.door import wire
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import EndpointUse
+from localcloud.door.services import find_signed
 from localcloud.errors import MissingHopError
 from localcloud.identity.callers import read_scope
 from localcloud.network import inventory
@@ -24,40 +25,6 @@ _Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes
 
 _HTTPS = 443
 _ANYWHERE = IPv4Network("0.0.0.0/0")
-# Signing name -> the end of the service's name for PrivateLink. Each service of localcloud's own
-# has a row ("" for one without endpoints); the others have the same name in both, except these.
-ENDPOINT_NAMES = {
-    "application-autoscaling": "application-autoscaling",
-    "athena": "athena",
-    "dynamodb": "dynamodb",
-    "ec2": "ec2",
-    "elasticloadbalancing": "elasticloadbalancing",
-    "elasticmapreduce": "elasticmapreduce",
-    "emr-serverless": "emr-serverless",
-    "events": "events",
-    "firehose": "kinesis-firehose",
-    "glue": "glue",
-    "iam": "",
-    "kafka": "kafka",
-    "kinesis": "kinesis-streams",
-    "lakeformation": "lakeformation",
-    "lambda": "lambda",
-    "logs": "logs",
-    "monitoring": "monitoring",
-    "route53": "",
-    "s3": "s3",
-    "scheduler": "scheduler",
-    "schemas": "",
-    "secretsmanager": "secretsmanager",
-    "servicequotas": "servicequotas",
-    "sns": "sns",
-    "ssm": "ssm",
-    "sts": "sts",
-}
-# Services whose calls change what a VPC reaches.
-_CHANGING = frozenset({"ec2", "elasticloadbalancing", "route53", "kafka"})
-
-
 # The key of the endpoint in a WSGI environment.
 ENDPOINT = "localcloud.endpoint"
 
@@ -68,8 +35,8 @@ def require_service(source: Source, service: str, region: str) -> EndpointUse:
     Raises:
         MissingHopError: no endpoint lets it through; the message names the remedy.
     """
-    end = ENDPOINT_NAMES.get(service, service)
-    if not end:
+    end = find_signed(service).endpoint
+    if end is None:
         raise MissingHopError(
             f"no endpoint leads to {service}, so it cannot be reached from {source.vpc_id}"
         )
@@ -169,20 +136,18 @@ class VpcBorder:
             try:
                 environ[ENDPOINT] = require_service(source, service, region)
             except MissingHopError as error:
-                return _refuse(
-                    request, wire.service_of(service, request), str(error), start_response
-                )
+                return _refuse(request, service, str(error), start_response)
         answer = self._inside(environ, start_response)
-        if service in _CHANGING:
+        if find_signed(service).changes_network:
             network.notice()
         return answer
 
 
 def _refuse(
-    request: Request, service: str, sentence: str, start_response: Callable[..., Any]
+    request: Request, signing_name: str, sentence: str, start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
     """Answer in the service's protocol, so that the caller's SDK shows the message."""
-    target = wire.find_target(request, service)
+    target = wire.find_target(request, find_signed(signing_name, request).name)
     if target is None:
         start_response("403 Forbidden", [("Content-Type", "text/plain")])
         return [sentence.encode()]

@@ -15,7 +15,7 @@ from kafka.structs import TopicPartition
 
 from localcloud.cloud import Cloud
 from localcloud.network.names import resolve_names
-from localcloud.services.kafka import ClusterDirectory
+from localcloud.services.kafka.directory import ClusterDirectory
 from localcloud.testing.accounts import Account
 from localcloud.testing.waiting import wait_until
 

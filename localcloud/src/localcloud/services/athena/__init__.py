@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from localcloud.services.athena import executions, results, tags
+from localcloud.door.service import ErrorCode, Service
+from localcloud.services.athena.iam_resources import list_resources
 
-__all__ = ["executions", "results", "tags"]
+SERVICE = Service(
+    "athena",
+    endpoint="athena",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("executions", "results", "tags"),
+    status=("queries",),
+)

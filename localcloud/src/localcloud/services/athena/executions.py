@@ -11,8 +11,8 @@ from localcloud.door.constraints import check_params
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
-from localcloud.identity.resources import QueryGroups
 from localcloud.queries import Query, QueryState, StatementKind
+from localcloud.services.athena.iam_resources import QueryGroups
 from localcloud.services.athena.model import (
     INVALID,
     Execution,

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from localcloud.services.ec2 import (
-    aws_services,
-    connection_notifications,
-    endpoint_services,
-    endpoints,
-    instances,
-    security_groups,
-    subnets,
-    vpcs,
-)
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import role_in
+from localcloud.services.ec2.iam_resources import list_resources
 
-__all__ = [
-    "aws_services",
-    "connection_notifications",
-    "endpoint_services",
-    "endpoints",
-    "instances",
-    "security_groups",
-    "subnets",
-    "vpcs",
-]
+SERVICE = Service(
+    "ec2",
+    endpoint="ec2",
+    throttle=ErrorCode("RequestLimitExceeded", 503),
+    resources=list_resources,
+    operations=(
+        "aws_services",
+        "connection_notifications",
+        "endpoint_services",
+        "endpoints",
+        "instances",
+        "security_groups",
+        "subnets",
+        "vpcs",
+    ),
+    passed_roles=role_in(
+        ("DeliverLogsPermissionArn",), "vpc-flow-logs.amazonaws.com", "CreateFlowLogs"
+    ),
+    changes_network=True,
+)

@@ -1,7 +1,21 @@
-"""EMR on EC2: clusters whose steps are spark-submits on this machine."""
+"""Amazon EMR on EC2: clusters whose steps run here."""
 
 from __future__ import annotations
 
-from localcloud.services.emr import clusters, policies, steps
+from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.services.emr.iam_resources import list_resources, list_roles
 
-__all__ = ["clusters", "policies", "steps"]
+SERVICE = Service(
+    "emr",
+    endpoint="elasticmapreduce",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("clusters", "policies", "steps"),
+    signing_names=("elasticmapreduce",),
+    prefix="elasticmapreduce",
+    passed_roles=list_roles,
+    linked_roles={
+        "RunJobFlow": LinkedRole("elasticmapreduce.amazonaws.com", "AWSServiceRoleForEMRCleanup")
+    },
+    status=("clusters of EMR",),
+)

@@ -17,7 +17,7 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
 from localcloud.errors import LocalcloudError
 from localcloud.jobs import JobRun, Place, Runner, RunState
-from localcloud.services.events import send_event
+from localcloud.services.events.rules import send_event
 
 INVALID = "ValidationException"
 UNKNOWN = "InvalidRequestException"

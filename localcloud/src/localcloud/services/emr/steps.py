@@ -33,7 +33,7 @@ from localcloud.services.emr.model import (
     new_id,
 )
 from localcloud.services.emr.views import show_step, step_state
-from localcloud.services.events import send_event
+from localcloud.services.events.rules import send_event
 
 _MAX_STEPS = 256
 _GRACE_SECONDS = {"SEND_INTERRUPT": 15.0, "TERMINATE_PROCESS": 0.0}

@@ -40,7 +40,7 @@ from localcloud.services.emr_serverless.views import (
     sum_up_attempt,
     sum_up_run,
 )
-from localcloud.services.events import send_event
+from localcloud.services.events.rules import send_event
 
 _GRACE_SECONDS, _STOP_SECONDS = 15, 20
 _STATE_CHANGE = "EMR Serverless Job Run State Change"

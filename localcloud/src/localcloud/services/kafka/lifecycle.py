@@ -24,7 +24,7 @@ from localcloud.services.kafka.model import (
 )
 from localcloud.services.kafka.processes import Launcher, running
 from localcloud.services.kafka.scram import follow_secret
-from localcloud.services.secretsmanager import SecretWatch
+from localcloud.services.secretsmanager.secrets import SecretWatch
 
 
 def begin_cluster(cloud: Cloud, cluster: Cluster) -> None:

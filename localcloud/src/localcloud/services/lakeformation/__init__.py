@@ -1,11 +1,17 @@
-"""Lake Formation: settings, grants, registered locations and data filters of a catalog.
-
-The decisions by them are made in `localcloud.identity`: for the Glue catalog in `catalog_access`,
-for queries of Athena in `data_access`.
-"""
+"""Lake Formation: permissions on the Glue catalog beside IAM's."""
 
 from __future__ import annotations
 
-from localcloud.services.lakeformation import filters, grants, locations, settings
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import on_everything, role_in
 
-__all__ = ["filters", "grants", "locations", "settings"]
+SERVICE = Service(
+    "lakeformation",
+    endpoint="lakeformation",
+    throttle=ErrorCode("ThrottledException", 429),
+    resources=on_everything,
+    operations=("filters", "grants", "locations", "settings"),
+    passed_roles=role_in(
+        ("RoleArn",), "lakeformation.amazonaws.com", "RegisterResource", "UpdateResource"
+    ),
+)

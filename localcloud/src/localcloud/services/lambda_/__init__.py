@@ -2,6 +2,33 @@
 
 from __future__ import annotations
 
-from localcloud.services.lambda_ import code, concurrency, invoke, mappings
+from collections.abc import Iterable
 
-__all__ = ["code", "concurrency", "invoke", "mappings"]
+from localcloud.door.operations import Call
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access, by_parameter, on_everything, role_in
+
+_by_parameter = by_parameter(
+    ("UUID", "event-source-mapping:{}"), ("FunctionName", "function:{}"), ("Resource", "{}")
+)
+
+
+def list_resources(call: Call, action: str) -> Iterable[Access]:
+    """Return the function or the mapping of a call; a new mapping has no id yet."""
+    if call.operation == "CreateEventSourceMapping":
+        return on_everything(call, action)
+    return _by_parameter(call, action)
+
+
+SERVICE = Service(
+    "lambda",
+    endpoint="lambda",
+    throttle=ErrorCode("TooManyRequestsException", 429),
+    resources=list_resources,
+    operations=("code", "concurrency", "invoke", "mappings"),
+    actions={"Invoke": "InvokeFunction"},
+    passed_roles=role_in(
+        ("Role",), "lambda.amazonaws.com", "CreateFunction", "UpdateFunctionConfiguration"
+    ),
+    status=("functions", "mappings"),
+)

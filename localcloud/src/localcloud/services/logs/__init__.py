@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
-from localcloud.services.logs import keys, search
+from collections.abc import Iterator
 
-__all__ = ["keys", "search"]
+from localcloud.door.operations import Call
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access, arn_of
+
+
+def list_resources(call: Call, action: str) -> Iterator[Access]:
+    """Yield the stream of a call, or its group with an empty name of a stream."""
+    group = call.params.get("logGroupName") or call.params.get("logGroupNamePrefix")
+    stream = call.params.get("logStreamName", "")
+    end = "log-group:{}:log-stream:" + stream
+    yield Access(action, arn_of(call, group, end) if group else None)
+
+
+SERVICE = Service(
+    "logs",
+    endpoint="logs",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("embedded_metrics", "keys", "search", "subscription_filters"),
+)

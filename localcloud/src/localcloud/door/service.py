@@ -1,0 +1,84 @@
+"""The descriptor of a service: what the rest of localcloud must know before it is called.
+
+    SERVICE = Service(
+        "route53",
+        endpoint=None,
+        throttle=ErrorCode("Throttling", 400),
+        resources=by_action,
+        operations=("zones",),
+        changes_network=True,
+    )
+
+stands in `services/<folder>/__init__.py`, which imports nothing heavy. The modules of the folder
+that `operations` names are imported at the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from moto.core.request import Request
+
+from localcloud.identity.access import PassedRoles, Resources, no_role
+
+
+class ErrorCode(NamedTuple):
+    """The code and the HTTP status of an error."""
+
+    code: str
+    status: int
+
+
+class LinkedRole(NamedTuple):
+    """A service-linked role: the service that it trusts, and its name."""
+
+    service: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """An AWS service, by its name in boto3.
+
+    endpoint: the end of its name for PrivateLink; None: it has no endpoints
+    throttle: its throttling error; None: the usual one of its protocol
+    resources: how its calls name their resources for IAM
+    operations: the modules of its folder with operations, actions and parts of the status
+
+    These differ from the default for few services:
+
+    signing_names: the names that its requests are signed for; its own
+    claims: whether a request is this service's, if another one shares its signing name
+    prefix: of its actions in IAM; its name
+    actions: operation -> its action in IAM, without the prefix
+    denial: its error for a call that IAM denies; the usual one of its protocol
+    passed_roles: the roles that the caller passes to a service
+    linked_roles: operation -> the service-linked role that it needs
+    keys: operation -> the names that lead to the parameter with the key of what it creates
+    contents: operation -> parameters that the call log must not show
+    changes_network: whether its calls change what a VPC reaches
+    status: its parts of the status
+    """
+
+    name: str
+    endpoint: str | None
+    throttle: ErrorCode | None
+    resources: Resources
+    operations: tuple[str, ...] = ()
+    signing_names: tuple[str, ...] = ()
+    claims: Callable[[Request], bool] | None = None
+    prefix: str = ""
+    actions: Mapping[str, str] = field(default_factory=dict)
+    denial: ErrorCode | None = None
+    passed_roles: PassedRoles = no_role
+    linked_roles: Mapping[str, LinkedRole] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    changes_network: bool = False
+    status: tuple[str, ...] = ()
+
+    def action(self, operation: str) -> str:
+        """Return the action that IAM has for an operation."""
+        return f"{self.prefix or self.name}:{self.actions.get(operation, operation)}"

@@ -1,0 +1,16 @@
+"""CloudWatch: moto keeps metrics and alarms, and alarms are evaluated here."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import by_action
+
+SERVICE = Service(
+    "cloudwatch",
+    endpoint="monitoring",
+    throttle=ErrorCode("Throttling", 400),
+    resources=by_action,
+    operations=("alarms",),
+    signing_names=("monitoring",),
+    status=("alarms",),
+)

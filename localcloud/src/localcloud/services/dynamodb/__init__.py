@@ -1,0 +1,22 @@
+"""DynamoDB is moto's, except for empty names of attributes."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, Service
+from localcloud.services.dynamodb.iam_resources import list_resources
+
+SERVICE = Service(
+    "dynamodb",
+    endpoint="dynamodb",
+    throttle=ErrorCode("ProvisionedThroughputExceededException", 400),
+    resources=list_resources,
+    operations=("items",),
+    # DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes".
+    keys={"CreateTable": ("SSESpecification", "KMSMasterKeyId")},
+    contents={
+        "BatchWriteItem": ("RequestItems",),
+        "PutItem": ("Item",),
+        "TransactWriteItems": ("TransactItems",),
+        "UpdateItem": ("ExpressionAttributeValues",),
+    },
+)

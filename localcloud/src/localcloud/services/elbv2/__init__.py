@@ -1,0 +1,22 @@
+"""Network load balancers where moto differs from AWS."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.identity.access import by_action
+
+SERVICE = Service(
+    "elbv2",
+    endpoint="elasticloadbalancing",
+    throttle=ErrorCode("Throttling", 400),
+    resources=by_action,
+    operations=("load_balancers",),
+    signing_names=("elasticloadbalancing",),
+    prefix="elasticloadbalancing",
+    linked_roles={
+        "CreateLoadBalancer": LinkedRole(
+            "elasticloadbalancing.amazonaws.com", "AWSServiceRoleForElasticLoadBalancing"
+        )
+    },
+    changes_network=True,
+)

@@ -1,0 +1,14 @@
+"""EventBridge: the events of localcloud's services go to the topics of moto's rules."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import by_action
+
+SERVICE = Service(
+    "events",
+    endpoint="events",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=by_action,
+    operations=("rules",),
+)

@@ -1,0 +1,16 @@
+"""AWS Glue: moto keeps the catalog; the schema registry and crawlers are localcloud's."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, Service
+from localcloud.services.glue.iam_resources import list_resources, list_roles
+
+SERVICE = Service(
+    "glue",
+    endpoint="glue",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("catalog", "crawlers", "registry"),
+    passed_roles=list_roles,
+    status=("crawlers",),
+)

@@ -1,0 +1,15 @@
+"""The Resource Groups Tagging API is moto's."""
+
+from __future__ import annotations
+
+from localcloud.door.service import Service
+from localcloud.identity.access import by_action
+
+SERVICE = Service(
+    "resourcegroupstaggingapi",
+    endpoint="tagging",
+    throttle=None,
+    resources=by_action,
+    signing_names=("tagging",),
+    prefix="tag",
+)

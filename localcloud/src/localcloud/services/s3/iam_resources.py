@@ -1,0 +1,45 @@
+"""How calls of S3 name their resources for IAM, and the keys of objects that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from localcloud.door.operations import Call
+from localcloud.identity.access import Access
+from localcloud.identity.resource_policies import key_use_of_object
+from localcloud.services.s3.iam_actions import BUCKET_ACTIONS, DECRYPTS, OBJECT_ACTIONS
+
+_VERSIONED = frozenset({"s3:GetObject", "s3:DeleteObject"})
+
+
+def list_resources(call: Call, action: str) -> Iterator[Access]:
+    """Yield the bucket or the objects of a call, and the use of their keys."""
+    bucket, key = call.params.get("Bucket"), call.params.get("Key")
+    if bucket is None:
+        yield Access(BUCKET_ACTIONS.get(call.operation, action), "*")
+    elif key is None:
+        yield from _list_bucket(call, action, f"arn:aws:s3:::{bucket}")
+    else:
+        arn = f"arn:aws:s3:::{bucket}/{key}"
+        action = OBJECT_ACTIONS.get(call.operation, action)
+        yield Access(_of_version(action, call.params), arn)
+        if source := call.params.get("CopySource"):
+            yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
+        for use in key_use_of_object(call.params, action):
+            yield Access(*use)
+            if call.operation in DECRYPTS:
+                yield Access("kms:Decrypt", *use[1:])
+
+
+def _of_version(action: str, params: dict[str, Any]) -> str:
+    return f"{action}Version" if action in _VERSIONED and "VersionId" in params else action
+
+
+def _list_bucket(call: Call, action: str, arn: str) -> Iterator[Access]:
+    if call.operation == "DeleteObjects":
+        for entry in call.params.get("Delete", {}).get("Objects", []):
+            deletes = _of_version("s3:DeleteObject", entry)
+            yield Access(deletes, f"{arn}/{entry['Key']}")
+    else:
+        yield Access(BUCKET_ACTIONS.get(call.operation, action), arn)

@@ -1,0 +1,30 @@
+"""Secrets Manager is moto's; users of a secret's value are notified of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from localcloud.door.operations import Call
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access
+from localcloud.identity.resource_policies import key_use_of_secret, secret_arn
+
+
+def list_resources(call: Call, action: str) -> Iterator[Access]:
+    """Yield the secret of a call and the use of its key; ListSecrets names none."""
+    secret_id = call.params.get("SecretId") or call.params.get("Name")
+    if not secret_id:
+        yield Access(action, None)
+        return
+    arn = secret_arn(call.account, call.region, secret_id)
+    yield Access(action, arn)
+    yield from (Access(*use) for use in key_use_of_secret(arn, call.operation))
+
+
+SERVICE = Service(
+    "secretsmanager",
+    endpoint="secretsmanager",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("secrets",),
+)

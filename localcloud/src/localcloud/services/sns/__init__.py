@@ -1,0 +1,39 @@
+"""SNS is moto's, except for subscriptions of functions, which are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from localcloud.door.operations import Call
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access, by_parameter
+from localcloud.identity.resource_policies import key_use_of_topic
+
+_by_parameter = by_parameter(
+    ("TopicArn", "{}"),
+    ("TargetArn", "{}"),
+    ("ResourceArn", "{}"),
+    ("Name", "{}"),
+    ("SubscriptionArn", "{}"),
+)
+
+
+def list_resources(call: Call, action: str) -> Iterator[Access]:
+    """Yield the topic of a call and the use of its key."""
+    for access in _by_parameter(call, action):
+        yield access
+        if access.resource:
+            uses = key_use_of_topic(access.resource, access.action)
+            yield from (Access(*use) for use in uses)
+
+
+SERVICE = Service(
+    "sns",
+    endpoint="sns",
+    throttle=ErrorCode("Throttled", 429),
+    resources=list_resources,
+    operations=("subscriptions",),
+    actions={"PublishBatch": "Publish"},
+    denial=ErrorCode("AuthorizationError", 403),
+    contents={"Publish": ("Message",), "PublishBatch": ("PublishBatchRequestEntries",)},
+)

@@ -1,0 +1,37 @@
+"""SQS is moto's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from localcloud.door.operations import Call
+from localcloud.door.service import ErrorCode, Service
+from localcloud.identity.access import Access, arn_of
+from localcloud.identity.resource_policies import key_use_of_queue
+
+
+def list_resources(call: Call, action: str) -> Iterator[Access]:
+    """Yield the queue of a call and the use of its key."""
+    url, name = call.params.get("QueueUrl"), call.params.get("QueueName")
+    if url:
+        account, name = url.rstrip("/").split("/")[-2:]
+        arn = f"arn:aws:sqs:{call.region}:{account}:{name}"
+        yield Access(action, arn)
+        yield from (Access(*use) for use in key_use_of_queue(arn, action))
+    else:
+        yield Access(action, arn_of(call, name) if name else None)
+
+
+SERVICE = Service(
+    "sqs",
+    endpoint="sqs",
+    throttle=None,
+    resources=list_resources,
+    actions={
+        "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
+        "DeleteMessageBatch": "DeleteMessage",
+        "SendMessageBatch": "SendMessage",
+    },
+    denial=ErrorCode("AccessDenied", 403),
+    contents={"SendMessage": ("MessageBody",), "SendMessageBatch": ("Entries",)},
+)

@@ -1,0 +1,14 @@
+"""Parameter Store is moto's, with the checks on names, values and keys that moto lacks."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, Service
+from localcloud.services.ssm.iam_resources import list_resources
+
+SERVICE = Service(
+    "ssm",
+    endpoint="ssm",
+    throttle=ErrorCode("ThrottlingException", 400),
+    resources=list_resources,
+    operations=("parameters",),
+)
