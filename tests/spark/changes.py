@@ -184,8 +184,8 @@ def change_at_random(film, random, changes):
 
 def _pick_values(random, film):
     made = {
-        "title": random.choice("abc"), "plot": _pick_text(random), "rate": random.choice([1.5, None]),
-        "tags": random.choice([None, [], [LONG, "x"]]),
+        "title": random.choice("abc"), "plot": _pick_text(random),
+        "rate": random.choice([1.5, None]), "tags": random.choice([None, [], [LONG, "x"]]),
     }  # fmt: skip
     named = [name for name in made if name in film.columns]
     return {name: made[name] for name in random.sample(named, random.randrange(len(named)))}

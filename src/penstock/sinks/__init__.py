@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.sinks._json import write_item
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import (
@@ -13,6 +12,7 @@ from penstock.sinks.error_table import (
     OpenDeadLetters,
 )
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
+from penstock.sinks.item_json import write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
