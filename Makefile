@@ -76,6 +76,7 @@ nightly: pr mutants ## Run the same with many more trials, then the mutants
 build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
 	@PYTHON= tools/install.sh
 	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
+	@$(VENV)/python -m tools.build_plugin
 
 ##@ Deploy
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
