@@ -76,6 +76,7 @@ nightly: pr mutants ## Run the same with many more trials, then the mutants
 build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
 	@PYTHON= tools/install.sh
 	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
+	@$(VENV)/python -m tools.build_plugin
 
 ##@ Deploy
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
@@ -106,7 +107,7 @@ lock: install ## Pin the newest versions that pyproject.toml allows
 	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
-	@rm -rf .venv .cache .localcloud localcloud/.cache build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .cache .localcloud localcloud/{.venv,.cache,.pytest_cache} build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)

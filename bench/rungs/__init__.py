@@ -6,6 +6,7 @@ from itertools import chain
 
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
+from bench.rungs.changes import CHANGES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
@@ -29,6 +30,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
+    "cdc": CHANGES,
     "latency": LATENCY,
     "staging": (*STAGED, *JOINS),
     "growth": GROWTH,

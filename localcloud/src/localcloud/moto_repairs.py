@@ -24,6 +24,7 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
+from boto3 import Session
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.iam.access_control import PermissionResult
@@ -171,6 +172,13 @@ def describe(found: Any) -> str:
 
 
 REPAIRS = (
+    # Its list of Regions is older than those of S3 Tables.
+    Repair(
+        "moto.s3tables.models",
+        "s3tables_backends._additional_regions",
+        "list",
+        _put(Session().get_available_regions("ec2")),
+    ),
     Repair(
         "moto.ec2.models.security_groups",
         "SecurityGroupRule.__init__",

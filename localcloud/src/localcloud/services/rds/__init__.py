@@ -1,0 +1,27 @@
+"""RDS for PostgreSQL: each instance is a real PostgreSQL; its description is moto's."""
+
+from __future__ import annotations
+
+from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.identity.access import by_parameter
+
+SERVICE = Service(
+    "rds",
+    endpoint="rds",
+    throttle=ErrorCode("Throttling", 400),
+    resources=by_parameter(
+        ("DBInstanceIdentifier", "db:{}"),
+        ("DBParameterGroupName", "pg:{}"),
+        ("DBSubnetGroupName", "subgrp:{}"),
+        ("ResourceName", "{}"),
+    ),
+    operations=("instances", "lifecycle", "parameters"),
+    linked_roles={"CreateDBInstance": LinkedRole("rds.amazonaws.com", "AWSServiceRoleForRDS")},
+    keys={"CreateDBInstance": ("KmsKeyId",)},
+    contents={
+        "CreateDBInstance": ("MasterUserPassword",),
+        "ModifyDBInstance": ("MasterUserPassword",),
+    },
+    changes_network=True,
+    status=("databases",),
+)
