@@ -21,6 +21,7 @@ STAGES: tuple[Stage, ...] = (
     stages.match_operation,
     stages.log,
     stages.answer_errors,
+    stages.load,
     stages.inject_fault,
     stages.authorize,
     stages.settle,

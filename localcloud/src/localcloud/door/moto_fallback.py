@@ -85,7 +85,7 @@ def knows(service: str, operation: str) -> bool:
     if service == "s3":
         return _S3_LACKS.search(operation) is None
     name = camelcase_to_underscores(operation)
-    return any(_defines(kind, name) for kind in _response_classes(service))
+    return any(_defines(kind, name) for kind in load(service))
 
 
 def _defines(kind: type[Any], name: str) -> bool:
@@ -94,7 +94,8 @@ def _defines(kind: type[Any], name: str) -> bool:
 
 
 @functools.cache
-def _response_classes(service: str) -> tuple[type[Any], ...]:
+def load(service: str) -> tuple[type[Any], ...]:
+    """Import a service of moto, and return the classes that answer its calls; none: it lacks it."""
     folder = "awslambda" if service == "lambda" else service.replace("-", "")
     if folder not in list_of_moto_modules():
         return ()

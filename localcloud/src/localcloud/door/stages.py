@@ -6,6 +6,7 @@ What a stage does after `go_on` it does on the way back, with the answer.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from localcloud.identity import callers, permissions
 from localcloud.identity.dependent_access import create_linked_role
 
 _log = logging.getLogger(__name__)
+_loading = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -113,6 +115,14 @@ def answer_errors(exchange: Exchange, go_on: Next) -> HttpAnswer:
         return wire.serialize(target, AwsError("InternalFailure", said, status=500))
 
 
+def load(exchange: Exchange, go_on: Next) -> HttpAnswer:
+    """Import the service at its first call, one at a time: moto's modules import each other."""
+    with _loading:
+        load_operations(exchange.service.name)
+        moto_fallback.load(exchange.service.name)
+    return go_on()
+
+
 def inject_fault(exchange: Exchange, go_on: Next) -> HttpAnswer:
     """Break the call if a fault is set for it."""
     answered = exchange.cloud.state(Faults).around(exchange.call, go_on)
@@ -143,7 +153,6 @@ def answer(exchange: Exchange, _go_on: Next) -> HttpAnswer:
     """Answer by localcloud's own operation, or by moto."""
     call, target = exchange.call, exchange.target
     assert target is not None  # noqa: S101 - answer_errors has refused the others
-    load_operations(call.service)
     own = find_operation(call.service, call.operation)
     if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from moto.glue.models import glue_backends
+from moto.backends import get_backend
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
@@ -306,12 +306,12 @@ def _by_iam(lake: Lake, database: str) -> bool:
 
 
 def _exists(lake: Lake, database: str, table: str | None = None) -> bool:
-    found = glue_backends[lake.account][lake.region].databases.get(database)
+    found = get_backend("glue")[lake.account][lake.region].databases.get(database)
     return found is not None and (table is None or table in found.tables)
 
 
 def _location_of(lake: Lake, database: str) -> str:
-    found = glue_backends[lake.account][lake.region].databases.get(database)
+    found = get_backend("glue")[lake.account][lake.region].databases.get(database)
     uri = str((found.input.get("LocationUri") if found else "") or "")
     return uri.partition("://")[2].rstrip("/")
 
