@@ -52,4 +52,8 @@ SERVICE = Service(
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     changes_network=True,
     status=("clusters",),
+    ignored={
+        "CreateCluster": "Rebalancing",
+        "UpdateConnectivity": "ZookeeperAccess",
+    },
 )
