@@ -76,10 +76,31 @@ def test_an_operation_that_nothing_answers_is_unknown(client, caplog, call, para
     answer = refused.value.response
     assert (answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]) == error
     said = (
-        f"localcloud does not answer {service}:{name}; its docs/fidelity.md lists what it answers"
+        f"localcloud does not answer {service}:{name}; its page fidelity.md lists what it answers"
     )
     assert answer["Error"]["Message"] == said
     assert caplog.messages == [said]
+
+
+def test_a_parameter_without_effect_is_logged(client, caplog):
+    quotas = client("service-quotas")
+    quotas.get_service_quota(ServiceCode="lambda", QuotaCode="L-B99A9384")
+    assert caplog.messages == []
+
+    quotas.get_service_quota(ServiceCode="lambda", QuotaCode="L-B99A9384", ContextId="c")
+
+    assert caplog.messages == ["ContextId has no effect here in service-quotas:GetServiceQuota"]
+
+
+def test_a_dry_run_does_nothing(client):
+    ec2 = client("ec2")
+    before = len(ec2.describe_vpcs()["Vpcs"])
+
+    with pytest.raises(ClientError, match="Request would have succeeded") as refused:
+        ec2.create_vpc(CidrBlock="10.3.0.0/16", DryRun=True)
+
+    assert refused.value.response["Error"]["Code"] == "DryRunOperation"
+    assert len(ec2.describe_vpcs()["Vpcs"]) == before
 
 
 def test_an_inherited_method_is_not_an_operation():

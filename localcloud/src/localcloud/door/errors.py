@@ -32,7 +32,7 @@ def unknown_operation(operation: str, protocol: str) -> AwsError:
 
     `operation` is `service:Name`, or the service with method and path.
     """
-    said = f"localcloud does not answer {operation}; its docs/fidelity.md lists what it answers"
+    said = f"localcloud does not answer {operation}; its page fidelity.md lists what it answers"
     _log.warning("%s", said)
     code, status = _UNKNOWN.get(protocol, ("UnknownOperationException", 404))
     if operation.startswith("s3:"):

@@ -53,7 +53,8 @@ SERVICE = Service(
     changes_network=True,
     status=("clusters",),
     ignored={
-        "CreateCluster": "Rebalancing",
+        "CreateCluster": "EnhancedMonitoring OpenMonitoring Rebalancing StorageMode",
         "UpdateConnectivity": "ZookeeperAccess",
+        "UpdateMonitoring": "EnhancedMonitoring LoggingInfo OpenMonitoring",
     },
 )

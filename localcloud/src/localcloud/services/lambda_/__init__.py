@@ -44,7 +44,7 @@ SERVICE = Service(
             "MetricsConfig ParallelizationFactor Queues ScalingConfig TumblingWindowInSeconds"
         ),
         "CreateFunction": (
-            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
+            "EphemeralStorage SnapStart TracingConfig AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
             "PublishTo RuntimeConfig TenancyConfig"
         ),
         "Invoke": "ClientContext DurableExecutionName TenantId",
@@ -55,7 +55,7 @@ SERVICE = Service(
         ),
         "UpdateFunctionCode": "PublishTo S3ObjectStorageMode S3ObjectVersion SourceKMSKeyArn",
         "UpdateFunctionConfiguration": (
-            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
+            "EphemeralStorage SnapStart TracingConfig AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
         ),
     },
 )
