@@ -171,14 +171,14 @@ def describe(found: Any) -> str:
     return f"({', '.join(inspect.signature(found).parameters)})"
 
 
-def _add_regions(_known: list[str]) -> list[str]:
-    """Return the Regions of EC2."""
-    return Session().get_available_regions("ec2")
-
-
 REPAIRS = (
     # Its list of Regions is older than those of S3 Tables.
-    Repair("moto.s3tables.models", "s3tables_backends._additional_regions", "list", _add_regions),
+    Repair(
+        "moto.s3tables.models",
+        "s3tables_backends._additional_regions",
+        "list",
+        _put(Session().get_available_regions("ec2")),
+    ),
     Repair(
         "moto.ec2.models.security_groups",
         "SecurityGroupRule.__init__",

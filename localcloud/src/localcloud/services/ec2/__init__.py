@@ -35,6 +35,7 @@ SERVICE = Service(
         ("DeliverLogsPermissionArn",), "vpc-flow-logs.amazonaws.com", "CreateFlowLogs"
     ),
     changes_network=True,
+    one_at_a_time=True,
     check=refuse_dry_run,
     moto=Moto(
         keeps=(

@@ -16,6 +16,7 @@ SERVICE = Service(
     check=check_catalog,
     settle=settle_catalog,
     status=("crawlers",),
+    one_at_a_time=True,
     moto=Moto(
         keeps=(
             "BatchCreatePartition BatchUpdatePartition CreateDatabase CreatePartition "

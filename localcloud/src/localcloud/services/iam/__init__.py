@@ -11,6 +11,7 @@ SERVICE = Service(
     throttle=ErrorCode("Throttling", 400),
     resources=by_action,
     operations=("policy_quotas",),
+    one_at_a_time=True,
     moto=Moto(
         keeps=(
             "AddRoleToInstanceProfile AddUserToGroup CreateAccessKey CreateAccountAlias "

@@ -12,6 +12,7 @@ SERVICE = Service(
     resources=list_resources,
     operations=("notifications",),
     signing_names=("s3", "s3express"),
+    one_at_a_time=True,
     moto=Moto(
         keeps=(
             "AbortMultipartUpload CompleteMultipartUpload CopyObject CreateBucket "

@@ -11,6 +11,7 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=list_resources,
     operations=("parameters",),
+    contents={"PutParameter": ("Value",)},  # it may be a SecureString
     moto=Moto(
         keeps="AddTagsToResource LabelParameterVersion UnlabelParameterVersion",
     ),
