@@ -44,7 +44,8 @@ SERVICE = Service(
             "MetricsConfig ParallelizationFactor Queues ScalingConfig TumblingWindowInSeconds"
         ),
         "CreateFunction": (
-            "EphemeralStorage SnapStart TracingConfig AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
+            "EphemeralStorage SnapStart TracingConfig "
+            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
             "PublishTo RuntimeConfig TenancyConfig"
         ),
         "Invoke": "ClientContext DurableExecutionName TenantId",
@@ -55,7 +56,8 @@ SERVICE = Service(
         ),
         "UpdateFunctionCode": "PublishTo S3ObjectStorageMode S3ObjectVersion SourceKMSKeyArn",
         "UpdateFunctionConfiguration": (
-            "EphemeralStorage SnapStart TracingConfig AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
+            "EphemeralStorage SnapStart TracingConfig "
+            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
         ),
     },
 )
