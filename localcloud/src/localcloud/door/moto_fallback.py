@@ -17,7 +17,7 @@ from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.door.errors import not_implemented
+from localcloud.door.errors import unknown_operation
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.door.services import find_service
 
@@ -63,9 +63,9 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         with _locks[call.service] if alone else nullcontext():
             answer = _answer(environ)
     except NotImplementedError as error:  # moto raises it for an operation that it lacks
-        raise not_implemented(call.name) from error
+        raise unknown_operation(call.name, call.protocol) from error
     if answer.body[: len(_PAGE)].lower() == _PAGE:
-        raise not_implemented(call.name)
+        raise unknown_operation(call.name, call.protocol)
     return answer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.dynamodb.iam_resources import list_resources
 
 SERVICE = Service(
@@ -19,5 +19,19 @@ SERVICE = Service(
         "PutItem": ("Item",),
         "TransactWriteItems": ("TransactItems",),
         "UpdateItem": ("ExpressionAttributeValues",),
+    },
+    moto=Moto(
+        keeps=(
+            "BatchExecuteStatement CreateBackup CreateTable ExecuteStatement ExecuteTransaction "
+            "RestoreTableFromBackup RestoreTableToPointInTime TagResource TransactGetItems "
+            "UpdateTable"
+        ),
+        ignores="UpdateContinuousBackups UpdateTimeToLive",
+    ),
+    ignored={
+        "BatchWriteItem": "ReturnItemCollectionMetrics",
+        "PutItem": "ReturnItemCollectionMetrics",
+        "TransactWriteItems": "ClientRequestToken ReturnItemCollectionMetrics",
+        "UpdateItem": "ReturnItemCollectionMetrics",
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.ssm.iam_resources import list_resources
 
 SERVICE = Service(
@@ -12,4 +12,7 @@ SERVICE = Service(
     resources=list_resources,
     operations=("parameters",),
     contents={"PutParameter": ("Value",)},  # it may be a SecureString
+    moto=Moto(
+        keeps="AddTagsToResource LabelParameterVersion UnlabelParameterVersion",
+    ),
 )
