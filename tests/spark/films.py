@@ -105,7 +105,7 @@ def create_items(database, name):
     """Make a table of DynamoDB for each of the tables."""
     return {
         table: database.create_table(
-            TableName=name.format(table),
+            TableName=name(table),
             BillingMode="PAY_PER_REQUEST",
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
