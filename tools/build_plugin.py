@@ -1,7 +1,7 @@
 """Build the custom plugin of MSK Connect: Debezium for PostgreSQL, and what it needs on AWS.
 
-That is Apicurio's Avro converter and the provider that reads passwords from Secrets Manager. All are
-in one zip, as a connector names them by class. Reproducible, like the other zips.
+That is Apicurio's Avro converter and the provider that reads passwords from Secrets Manager. All
+are in one zip, as a connector names them by class. Reproducible, like the other zips.
 """
 
 from __future__ import annotations
