@@ -17,6 +17,7 @@ _COMMANDS = [
     ["config"],
     ["config", "show"],
     ["contract"],
+    ["cost"],
     ["errors"],
     ["errors", "list"],
     ["errors", "show"],

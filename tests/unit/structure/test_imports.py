@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "attempts": set(),
     "progress": set(),
     "packages": _BOTTOM,
+    "reasons": _BOTTOM,
     "settings": _BOTTOM,
     "contract": _BOTTOM,
     "credentials": _BOTTOM,
@@ -37,7 +38,7 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
-    "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations"},
+    "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations", "reasons"},
     "extensions": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.

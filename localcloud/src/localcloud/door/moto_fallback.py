@@ -8,7 +8,6 @@ import io
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -40,11 +39,10 @@ _S3_LACKS = re.compile(
 )
 
 
-def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+def answer_unsigned(environ: dict[str, Any]) -> HttpAnswer:
     """Let moto answer an unsigned request to S3, whichever account owns the bucket."""
     # Without an account moto would search all of them for the key of the caller.
-    answer: Iterable[bytes] = _moto(environ | {_ACCOUNT: _NOBODY}, start_response)
-    return answer
+    return _answer(environ | {_ACCOUNT: _NOBODY})
 
 
 def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
@@ -53,11 +51,6 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
     Raises:
         AwsError: moto does not implement it; a page of HTML is never returned.
     """
-    head: dict[str, Any] = {}
-
-    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
-        head.update(status=int(status.split(" ", maxsplit=1)[0]), headers=tuple(headers))
-
     environ = environ | {
         _ACCOUNT: call.owner or call.account,
         "wsgi.input": io.BytesIO(call.body),
@@ -68,12 +61,23 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         environ["HTTP_AUTHORIZATION"] = f"AWS4-HMAC-SHA256 Credential={credential}"
     try:
         with _locks[call.service] if call.service in _CHECK_THEN_WRITE else nullcontext():
-            answer = b"".join(_moto(environ, start_response))
+            answer = _answer(environ)
     except NotImplementedError as error:  # moto raises it for an operation that it lacks
         raise not_implemented(call.name) from error
-    if answer[: len(_PAGE)].lower() == _PAGE:
+    if answer.body[: len(_PAGE)].lower() == _PAGE:
         raise not_implemented(call.name)
-    return HttpAnswer(head["status"], head["headers"], answer)
+    return answer
+
+
+def _answer(environ: dict[str, Any]) -> HttpAnswer:
+    head: list[Any] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
+        head[:] = [int(status.split(" ", maxsplit=1)[0]), tuple(headers)]
+
+    body = b"".join(_moto(environ, start_response))
+    status, sent = head
+    return HttpAnswer(status, sent, body)
 
 
 def knows(service: str, operation: str) -> bool:
@@ -81,7 +85,7 @@ def knows(service: str, operation: str) -> bool:
     if service == "s3":
         return _S3_LACKS.search(operation) is None
     name = camelcase_to_underscores(operation)
-    return any(_defines(kind, name) for kind in _response_classes(service))
+    return any(_defines(kind, name) for kind in load(service))
 
 
 def _defines(kind: type[Any], name: str) -> bool:
@@ -90,7 +94,8 @@ def _defines(kind: type[Any], name: str) -> bool:
 
 
 @functools.cache
-def _response_classes(service: str) -> tuple[type[Any], ...]:
+def load(service: str) -> tuple[type[Any], ...]:
+    """Import a service of moto, and return the classes that answer its calls; none: it lacks it."""
     folder = "awslambda" if service == "lambda" else service.replace("-", "")
     if folder not in list_of_moto_modules():
         return ()

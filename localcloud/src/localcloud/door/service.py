@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from moto.core.request import Request
 
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.access import PassedRoles, Resources, no_role
 
 
@@ -58,6 +59,8 @@ class Service:
     linked_roles: operation -> the service-linked role that it needs
     keys: operation -> the names that lead to the parameter with the key of what it creates
     contents: operation -> parameters that the call log must not show
+    check: refuses a call that the service itself does not allow, beside IAM
+    settle: does what follows from a call that succeeded, and may change the answer
     changes_network: whether its calls change what a VPC reaches
     status: its parts of the status
     """
@@ -76,6 +79,8 @@ class Service:
     linked_roles: Mapping[str, LinkedRole] = field(default_factory=dict)
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    check: Callable[[Call], None] = lambda _call: None
+    settle: Callable[[Call, HttpAnswer], HttpAnswer] = lambda _call, answer: answer
     changes_network: bool = False
     status: tuple[str, ...] = ()
 
