@@ -18,6 +18,11 @@ output "login_secret_arn" {
   value       = aws_secretsmanager_secret.this.arn
 }
 
+output "security_group_id" {
+  description = "The security group of the worker."
+  value       = aws_security_group.this.id
+}
+
 output "setup_sql" {
   description = "What the master runs in the database before the connector is made, besides setting the user's password."
   value       = local.setup_sql

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.rds.lifecycle import Databases, reload
-from localcloud.services.rds.parameters import check_parameter
+from localcloud.services.rds.parameters import (
+    check_parameter,
+    describe_parameters,
+    find_group,
+)
+
+_PAGE = 100
+
+
+@operation("rds", "DescribeDBParameters")
+def describe_db_parameters(call: Call) -> dict[str, Any]:
+    """List the parameters of a group, in pages, of one source or of all."""
+    name = call.params["DBParameterGroupName"]
+    group = find_group(call.account, call.region, name)
+    if group is None:
+        raise AwsError("DBParameterGroupNotFound", f"DBParameterGroup not found: {name}")
+    wanted = call.params.get("Source")
+    found = [each for each in describe_parameters(group) if wanted in {None, each["Source"]}]
+    begin = int(call.params.get("Marker") or 0)
+    end = begin + int(call.params.get("MaxRecords") or _PAGE)
+    more = {"Marker": str(end)} if end < len(found) else {}
+    return {"Parameters": found[begin:end], **more}
 
 
 @operation("rds", "ModifyDBParameterGroup")

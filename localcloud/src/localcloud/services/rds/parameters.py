@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from functools import cache
+from typing import Any
 
 from moto.rds.models import DBParameterGroup, rds_backends
 
@@ -42,6 +43,23 @@ def forces_tls(group: DBParameterGroup | None) -> bool:
 def only_static(settings: dict[str, str]) -> dict[str, str]:
     """Return the settings that need a reboot."""
     return {name: value for name, value in settings.items() if _is_static(name)}
+
+
+def describe_parameters(group: DBParameterGroup) -> list[dict[str, Any]]:
+    """List the parameters of a group, those that somebody set as `user`."""
+    given = {name: dict(one) for name, one in group.parameters.items()}
+    names = sorted({*given, *_OF_RDS, *_contexts()} - _NOT_MODIFIABLE)
+    return [
+        {
+            "ParameterName": name,
+            "ApplyMethod": "pending-reboot",
+            "ApplyType": "static" if _is_static(name) else "dynamic",
+            "IsModifiable": True,
+            **given.get(name, {}),
+            "Source": "user" if name in given else "engine-default",
+        }
+        for name in names
+    ]
 
 
 def find_group(account: str, region: str, name: str | None) -> DBParameterGroup | None:
