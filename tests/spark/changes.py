@@ -203,7 +203,7 @@ class CdcJob:
         self.registry = CountedRegistry()
         (folder / "errors").mkdir()
         self.errors = FileErrors(folder / "errors")
-        self.outputs = outputs or (lambda: [CurrentTable(spark, table)])
+        self.outputs = outputs or (lambda: [CurrentTable(table)])
         self.offsets, self.number = {}, 0
         self.restart()
 

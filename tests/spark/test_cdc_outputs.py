@@ -65,10 +65,10 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
         lambda: [
             ChangeFiles(f"{tmp_path}/raw", 3, read_records),
             ChangeFiles(f"{tmp_path}/flat", 3, lambda rows: flatten_records(rows, UNAVAILABLE)),
-            CurrentTable(spark, name),
-            HistoryTable(spark, f"{name}_history", UNAVAILABLE),
+            CurrentTable(name),
+            HistoryTable(f"{name}_history", UNAVAILABLE),
             CurrentDynamoDbTable(dynamodb.name, 8),
-            RefinedTable(spark, f"{name}_refined", refined, "rate"),
+            RefinedTable(f"{name}_refined", refined, "rate"),
         ],
     )
     film = Source()

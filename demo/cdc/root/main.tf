@@ -33,7 +33,7 @@ locals {
 }
 
 module "network" {
-  source = "../../infra/modules/network"
+  source = "../../../infra/modules/network"
 
   prefix              = local.prefix
   account_id          = var.account_id
@@ -44,7 +44,7 @@ module "network" {
 }
 
 module "broker_cluster" {
-  source = "../../infra/modules/broker-cluster"
+  source = "../../../infra/modules/broker-cluster"
 
   prefix     = local.prefix
   account_id = var.account_id
@@ -81,7 +81,7 @@ resource "aws_sns_topic" "alarms" {
 }
 
 module "cdc" {
-  source = "../../infra/extensions/cdc"
+  source = "../../../infra/extensions/cdc"
 
   name     = "films"
   database = { name = "films", instance = { multi_az = false, deletion_protection = false } }

@@ -37,7 +37,7 @@ locals {
   _flattening = {
     "transforms"                                       = "unwrap"
     "transforms.unwrap.type"                           = "io.debezium.transforms.ExtractNewRecordState"
-    "transforms.unwrap.add.fields"                     = "op,db,schema,table,lsn,source.ts_ms"
+    "transforms.unwrap.add.fields"                     = "op,db,schema,table,lsn,source.ts_ms,source.snapshot"
     "transforms.unwrap.delete.tombstone.handling.mode" = "rewrite-with-tombstone"
   }
 
@@ -58,6 +58,8 @@ locals {
       "publication.autocreate.mode" = "disabled"
       "slot.name"                   = local.slot
       "table.include.list"          = join(",", sort(tolist(var.tables)))
+      # A TRUNCATE must reach the tables of jobs/cdc.py.
+      "skipped.operations" = "none"
       # It writes to the log of this database, so that the slot moves on while others of the server change.
       "heartbeat.interval.ms"                     = tostring(var.heartbeat_seconds * 1000)
       "heartbeat.action.query"                    = "SELECT pg_logical_emit_message(false, 'heartbeat', now()::text)"

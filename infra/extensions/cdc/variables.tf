@@ -47,7 +47,7 @@ variable "database" {
 }
 
 variable "flatten" {
-  description = "Whether records have the row alone, with __op, __db, __schema, __table, __lsn, __source_ts_ms and __deleted, instead of Debezium's envelope."
+  description = "Whether records have the row alone, with __op, __lsn and others, instead of Debezium's envelope."
   type        = bool
   default     = false
 }

@@ -65,19 +65,15 @@ class CurrentTable:
     """An Iceberg table that is equal to a table of the database.
 
     Args:
-        spark: a session with the catalog of the table.
         table: its name, as DATABASE.TABLE.
         buckets: the number of buckets by key that a new table has; 0 for none.
         remembered_days: how long the keys of deleted rows are kept.
     """
 
-    def __init__(
-        self, spark: SparkSession, table: str, buckets: int = 0, remembered_days: int = 8
-    ) -> None:
+    def __init__(self, table: str, buckets: int = 0, remembered_days: int = 8) -> None:
         self.name = qualify_table(table)
-        self._spark = spark
         self._buckets = buckets
-        self._deletions = Deletions(spark, f"{table}{_DELETED}", remembered_days)
+        self._deletions = Deletions(f"{table}{_DELETED}", remembered_days)
         self._expiration = Expiration()
 
     def write(self, batch: ChangeBatch) -> None:
@@ -87,17 +83,18 @@ class CurrentTable:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first; write the batch again.
         """
-        if batch.log.truncated is not None and self._spark.catalog.tableExists(self.name):
-            self._delete_before(batch.log.truncated.lsn)
+        spark = batch.spark
+        if batch.log.truncated is not None and spark.catalog.tableExists(self.name):
+            self._delete_before(spark, batch.log.truncated.lsn)
         if not batch.log.has_rows:
             return
-        create_table(self._spark, self.name, batch, POSITION, self._buckets)
-        table = grow_table(self._spark, self.name, batch)
+        create_table(spark, self.name, batch, POSITION, self._buckets)
+        table = grow_table(spark, self.name, batch)
         key = find_key_columns(table.schema(), batch)
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log.least)
         self._merge(source, batch, table.schema(), key)
         if batch.log.complete is not None:
-            self._delete_before(batch.log.complete.lsn)
+            self._delete_before(spark, batch.log.complete.lsn)
         table.refresh()
         self._expiration.expire(table)
 
@@ -128,15 +125,16 @@ class CurrentTable:
         matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
         try:
             bounds = self._find_bounds(source, key[0], columns)
-            self._run(f"""
+            statement = f"""
                 MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
                 WHEN MATCHED AND {_IS_NEWER} AND s.{_DELETED} THEN DELETE
                 WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated | own)}
                 WHEN NOT MATCHED AND NOT s.{_DELETED} THEN
                     INSERT ({", ".join(values | own)}) VALUES ({", ".join((values | own).values())})
-            """)
+            """
+            run_commit(source.sparkSession, statement, self.name)
         finally:
-            self._spark.catalog.dropTempView(view)
+            source.sparkSession.catalog.dropTempView(view)
 
     def _find_bounds(self, source: DataFrame, key: str, columns: StructType) -> list[str]:
         """Return conditions by which files without rows of the batch are not read."""
@@ -152,11 +150,8 @@ class CurrentTable:
         least, greatest = (_literal(row[each], write_type(type_)) for each in ("least", "greatest"))
         return [f"t.{name} BETWEEN {least} AND {greatest}"]
 
-    def _delete_before(self, place: int) -> None:
-        self._run(f"DELETE FROM {self.name} WHERE _lsn < {place}")
-
-    def _run(self, statement: str) -> None:
-        run_commit(self._spark, statement, self.name)
+    def _delete_before(self, spark: SparkSession, place: int) -> None:
+        run_commit(spark, f"DELETE FROM {self.name} WHERE _lsn < {place}", self.name)
 
 
 class Deletions:
@@ -167,9 +162,8 @@ class Deletions:
     deletion first.
     """
 
-    def __init__(self, spark: SparkSession, table: str, days: int) -> None:
+    def __init__(self, table: str, days: int) -> None:
         self._name = qualify_table(table)
-        self._spark = spark
         self._days = days
         self._last: int | None = None  # the last place of a deletion, once it is known
 
@@ -178,7 +172,7 @@ class Deletions:
 
         `least` is the first place of a change in the batch.
         """
-        last = self._find_last()
+        last = self._find_last(source.sparkSession)
         if last >= least:
             source = self._drop_older(source, key)
         deleted = source.filter(_DELETED).select(*map(quote, key), *POSITION)
@@ -188,33 +182,34 @@ class Deletions:
             self._last = max(last, row["last"])
         return source
 
-    def _find_last(self) -> int:
+    def _find_last(self, spark: SparkSession) -> int:
         if self._last is None:
             self._last = -1
-            if self._spark.catalog.tableExists(self._name):
-                (row,) = self._spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
+            if spark.catalog.tableExists(self._name):
+                (row,) = spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
                 self._last = -1 if row["last"] is None else int(row["last"])
         return self._last
 
     def _drop_older(self, source: DataFrame, key: Sequence[str]) -> DataFrame:
-        known = self._spark.table(self._name).alias("d")
+        known = source.sparkSession.table(self._name).alias("d")
         same = " AND ".join(f"d.{quote(each)} = s.{quote(each)}" for each in key)
         later = "(d._lsn > s._lsn OR (d._lsn = s._lsn AND d._offset > s._offset))"
         return source.alias("s").join(known, F.expr(f"{same} AND {later}"), "left_anti")
 
     def _append(self, deleted: DataFrame) -> None:
-        if not self._spark.catalog.tableExists(self._name):
+        spark = deleted.sparkSession
+        if not spark.catalog.tableExists(self._name):
             columns = ", ".join(
                 f"{quote(each.name)} {write_type(each.dataType)}" for each in deleted.schema
             )
-            self._spark.sql(
+            spark.sql(
                 f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
                 f" TBLPROPERTIES ({write_properties()})"
             )
         deleted.writeTo(self._name).append()
         before = f"_changed_at < CURRENT_TIMESTAMP() - INTERVAL {self._days} DAYS"
         statement = f"DELETE FROM {self._name} WHERE {before}"
-        run_commit(self._spark, statement, self._name)
+        run_commit(spark, statement, self._name)
 
 
 def create_table(

@@ -53,15 +53,13 @@ class HistoryTable:
     """An Iceberg table with each version of each row.
 
     Args:
-        spark: a session with the catalog of the table.
         table: its name, as DATABASE.TABLE.
         unavailable: the text that stands for values which the log does not have.
     """
 
-    def __init__(self, spark: SparkSession, table: str, unavailable: str) -> None:
+    def __init__(self, table: str, unavailable: str) -> None:
         self.name = qualify_table(table)
         self._unavailable = unavailable
-        self._spark = spark
         self._expiration = Expiration()
 
     def write(self, batch: ChangeBatch) -> None:
@@ -71,17 +69,18 @@ class HistoryTable:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first; write the batch again.
         """
-        if batch.log.truncated is not None and self._spark.catalog.tableExists(self.name):
-            self._end_before(batch.log.truncated)
+        spark = batch.spark
+        if batch.log.truncated is not None and spark.catalog.tableExists(self.name):
+            self._end_before(spark, batch.log.truncated)
         if not batch.log.has_rows:
             return
-        create_table(self._spark, self.name, batch, _ADDED)
-        table = grow_table(self._spark, self.name, batch)
+        create_table(spark, self.name, batch, _ADDED)
+        table = grow_table(spark, self.name, batch)
         columns = table.schema()
         key = find_key_columns(columns, batch)
         self._merge(self._make_versions(batch, columns, key), columns, key)
         if batch.log.complete is not None:
-            self._end_before(batch.log.complete)
+            self._end_before(spark, batch.log.complete)
         table.refresh()
         self._expiration.expire(table)
 
@@ -96,7 +95,7 @@ class HistoryTable:
             *("_op", "_lsn", "_offset", "_changed_at AS _valid_from"),
             *(f"{is_lost} AS {_LOST}{at}" for at, is_lost in enumerate(lost.values())),
         )
-        new = changes.join(self._find_known(key, lost), [*key], "left").filter(
+        new = changes.join(self._find_known(batch.spark, key, lost), [*key], "left").filter(
             "_known IS NULL OR STRUCT(_lsn, _offset) > _known"
         )
         order = Window.partitionBy(*map(quote, key)).orderBy("_lsn", "_offset")
@@ -121,7 +120,9 @@ class HistoryTable:
         lost = dict(find_unavailable(batch.changes.type, self._unavailable))
         return {name: lost[field.name] for name, field in fields.items() if field.name in lost}
 
-    def _find_known(self, key: Sequence[str], lost: Iterable[str]) -> DataFrame:
+    def _find_known(
+        self, spark: SparkSession, key: Sequence[str], lost: Iterable[str]
+    ) -> DataFrame:
         """Return the last position of each row, whether it is valid, and values it has."""
         place, until = (
             "STRUCT(_lsn, _offset)",
@@ -132,7 +133,7 @@ class HistoryTable:
             for at, name in enumerate(lost)
         ]
         return (
-            self._spark.table(self.name)
+            spark.table(self.name)
             .groupBy(*map(quote, key))
             .agg(
                 F.expr(f"MAX(GREATEST({place}, {until}))").alias("_known"),
@@ -149,7 +150,7 @@ class HistoryTable:
         ends = ", ".join(f"t.{each} = s.{each}" for each in _ENDS)
         try:
             run_commit(
-                self._spark,
+                source.sparkSession,
                 f"""
                 MERGE INTO {self.name} t USING {view} s
                 ON {same} AND t._until_lsn IS NULL AND s._ends
@@ -160,12 +161,12 @@ class HistoryTable:
                 self.name,
             )
         finally:
-            self._spark.catalog.dropTempView(view)
+            source.sparkSession.catalog.dropTempView(view)
 
-    def _end_before(self, moment: Moment) -> None:
+    def _end_before(self, spark: SparkSession, moment: Moment) -> None:
         """End the versions that are valid since before a place of the log."""
         run_commit(
-            self._spark,
+            spark,
             f"UPDATE {self.name} SET _valid_to = TIMESTAMP_MICROS({moment.time}),"
             f" _until_lsn = {moment.lsn}, _until_offset = -1"
             f" WHERE _until_lsn IS NULL AND _lsn < {moment.lsn}",

@@ -90,7 +90,7 @@ def open_table(
     name = name_table(topic)
     sink = ChangeSink(
         topic,
-        tuple(open_outputs(spark, settings, name)),
+        tuple(open_outputs(settings, name)),
         LogStates(spark, f"{settings.checkpoint}/cdc/{name}"),
         SchemaReaders(registries),
         settings.unavailable_value,
@@ -99,7 +99,7 @@ def open_table(
     return Table((sink,), Route(topics=(topic,)), name)
 
 
-def open_outputs(spark: SparkSession, settings: CdcSettings, table: str) -> Iterator[Output]:
+def open_outputs(settings: CdcSettings, table: str) -> Iterator[Output]:
     """Yield the outputs of a table, in the order in which they are written."""
     days = settings.remembered_days
     if path := settings.raw_path:
@@ -108,15 +108,13 @@ def open_outputs(spark: SparkSession, settings: CdcSettings, table: str) -> Iter
         flatten = partial(flatten_records, unavailable=settings.unavailable_value)
         yield ChangeFiles(path, settings.file_records, flatten)
     if current := settings.current_table.replace(TABLE, table):
-        yield CurrentTable(spark, current, settings.current_buckets, days)
+        yield CurrentTable(current, settings.current_buckets, days)
     if history := settings.history_table.replace(TABLE, table):
-        yield HistoryTable(spark, history, settings.unavailable_value)
+        yield HistoryTable(history, settings.unavailable_value)
     if dynamodb := settings.current_dynamodb_table.replace(TABLE, table):
         yield CurrentDynamoDbTable(dynamodb, days)
     if current and re.search(rf"\b{re.escape(current)}\b", settings.refined_query):
-        yield RefinedTable(
-            spark, settings.refined_table, settings.refined_query, settings.refined_by
-        )
+        yield RefinedTable(settings.refined_table, settings.refined_query, settings.refined_by)
 
 
 def check_names(topics: Iterable[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from penstock.extensions.cdc.spark.sink import ChangeBatch
@@ -17,13 +16,11 @@ class RefinedTable:
     """An Iceberg table with the result of a query, compressed by Snappy.
 
     Attributes:
-        spark: a session with the catalog of the table.
         table: its name, as DATABASE.TABLE.
         query: the query.
         by: the column that partitions it; empty for none.
     """
 
-    spark: SparkSession
     table: str
     query: str
     by: str = ""
@@ -34,9 +31,9 @@ class RefinedTable:
         if not batch.log.changes:
             return
         name = qualify_table(self.table)
-        writer = self.spark.sql(self.query).writeTo(name).using("iceberg")
+        writer = batch.spark.sql(self.query).writeTo(name).using("iceberg")
         writer = writer.tableProperty("write.parquet.compression-codec", "snappy")
         if self.by:
             writer = writer.partitionedBy(F.col(self.by))
         writer.createOrReplace()
-        self._expiration.expire(IcebergTable(self.spark, name))
+        self._expiration.expire(IcebergTable(batch.spark, name))

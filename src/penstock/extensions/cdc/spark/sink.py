@@ -45,6 +45,11 @@ class ChangeBatch:
     net: DataFrame
     key: tuple[str, ...]
 
+    @property
+    def spark(self) -> SparkSession:
+        """Return the session of the batch, which has its views: a stream has one of its own."""
+        return self.records.sparkSession
+
 
 class Output(Protocol):
     """A destination for the changes of a table; writes are idempotent."""
