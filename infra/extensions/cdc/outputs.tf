@@ -24,7 +24,7 @@ output "security_group_id" {
 }
 
 output "setup_sql" {
-  description = "What the master runs in the database before the connector is made, besides setting the user's password."
+  description = "What the master runs in the database before the connector is made, by psql -v password=PASSWORD, the one in login_secret_arn."
   value       = local.setup_sql
 }
 

@@ -87,9 +87,9 @@ locals {
     "offset.storage.topic"          = local.offsets_topic
   }
 
-  # As the master, in the database, once the tables exist.
+  # As the master, by psql -v password=..., once the tables exist.
   setup_sql = <<-SQL
-    CREATE ROLE ${var.login.username} LOGIN;
+    CREATE ROLE ${var.login.username} LOGIN PASSWORD :'password';
     GRANT rds_replication TO ${var.login.username};
     GRANT USAGE ON SCHEMA ${join(", ", local._schemas)} TO ${var.login.username};
     GRANT SELECT ON ${join(", ", sort(tolist(var.tables)))} TO ${var.login.username};

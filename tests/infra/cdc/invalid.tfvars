@@ -1,4 +1,3 @@
-alarms            = { retained_gib = 30 }
 database          = { name = "films", instance = { max_slot_wal_gib = 20, storage_gib = 20 } }
 heartbeat_seconds = 0
 mcu_count         = 3

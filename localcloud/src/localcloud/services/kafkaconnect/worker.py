@@ -74,7 +74,7 @@ class WorkerSpec:
         }
         # MSK Connect's names: assumption `connect-internal-topics`.
         own = f"__amazon_msk_connect_{{}}_{self.connector}"
-        topics = {f"{what}.storage.topic": own.format(f"{what}s") for what in _STORED}
+        topics = {f"{what}.storage.topic": own.format(name) for what, name in _STORED.items()}
         return {
             **_DEFAULTS,
             **topics,
@@ -86,7 +86,7 @@ class WorkerSpec:
         }
 
 
-_STORED = ("config", "offset", "status")
+_STORED = {"config": "configs", "offset": "offsets", "status": "status"}
 _DEFAULTS = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
     "value.converter": "org.apache.kafka.connect.storage.StringConverter",
