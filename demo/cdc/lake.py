@@ -14,8 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from demo.accounts import REGION, ROOT
-from penstock.extensions.cdc.spark.job import open_tables
-from penstock.extensions.cdc.spark.settings import CdcSettings
+from penstock.extensions.cdc.spark import CdcSettings, open_tables
 from penstock.kafka import KafkaSettings, Security
 from penstock.registry import RegistrySettings
 from penstock.sinks import DeadLetterSettings

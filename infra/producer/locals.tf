@@ -15,14 +15,6 @@ locals {
     })
   }
 
-  interface_endpoints = concat(
-    ["glue"],
-    anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
-    # Spark's workers write their log from the VPC, and jobs read their parameters.
-    length(var.jobs) > 0 ? ["logs"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
-  )
-
   packages = {
     for name in ["access", "producer"] : name => {
       path           = "${var.functions.packages}/${name}-lambda.zip"

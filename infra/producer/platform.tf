@@ -1,6 +1,14 @@
 # What extensions of this account take (infra/extensions/cdc). This root knows none of them: a file extensions.tf beside
 # this one, which is the user's own, calls them with local.platform.
 locals {
+  interface_endpoints = concat(
+    ["glue"],
+    anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
+    # Spark's workers write their log from the VPC, and jobs read their parameters.
+    length(var.jobs) > 0 ? ["logs"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
+  )
+
   platform = {
     account_id           = var.account_id
     partition            = local._partition

@@ -6,7 +6,7 @@ import base64
 from datetime import UTC, datetime, timedelta
 
 from localcloud.testing import deploy
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 _LAMBDA = {"Service": "lambda.amazonaws.com"}
 

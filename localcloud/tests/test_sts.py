@@ -10,8 +10,8 @@ from localstack_client.session import Session as LocalstackSession
 
 from localcloud.identity.credentials import SessionKeys, credentials_for_role, find_key
 from localcloud.identity.permissions import may_be_assumed_by_service
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 
 _ID = {"Condition": {"StringEquals": {"sts:ExternalId": "secret-word"}}}
 

@@ -34,17 +34,17 @@ def create_tables():
     return "\n".join(made)
 
 
-def change_at_random(random, transactions):
+def change_at_random(random, transactions, *, truncates=True):
     """Return the SQL of transactions of all kinds; a tenth of them is rolled back."""
     made = []
     for _ in range(transactions):
-        statements = [_change(random) for _ in range(random.randrange(1, 5))]
+        statements = [_change(random, truncates) for _ in range(random.randrange(1, 5))]
         end = "ROLLBACK" if random.random() < 0.1 else "COMMIT"
         made.append(f"BEGIN; {' '.join(statements)} {end};")
     return "\n".join(made)
 
 
-def _change(random):
+def _change(random, truncates):
     name, at, other = random.choice(NAMES), random.randrange(20), random.randrange(20, 40)
     long = f"repeat('{random.randrange(9)}', {random.choice([3, LONG])})"
     kinds = [
@@ -56,7 +56,9 @@ def _change(random):
         f"DELETE FROM {name} WHERE id = {other};"
         f" UPDATE {name} SET id = {other}, plot = 'moved', tags = NULL WHERE id = {at};",
     ]
-    return f"TRUNCATE {name};" if random.random() < 0.02 else random.choice(kinds)
+    if truncates and random.random() < 0.02:
+        return f"TRUNCATE {name};"
+    return random.choice(kinds)
 
 
 def _insert(name, at, plot):
@@ -67,12 +69,11 @@ def _insert(name, at, plot):
     )
 
 
-def write_marks():
+def write_marks(title):
     """Return the SQL of the last row of each table."""
-    mark = "'mark'"
-    return "\n".join(
-        f"DELETE FROM {name} WHERE id = {MARK}; {_insert(name, MARK, mark)}" for name in NAMES
-    )
+    row = f"(id, title) VALUES ({MARK}, '{title}')"
+    update = f"ON CONFLICT (id) DO UPDATE SET title = '{title}'"
+    return "\n".join(f"INSERT INTO {name} {row} {update};" for name in NAMES)
 
 
 def read_database(capture, name):
@@ -98,6 +99,30 @@ def read_current(spark, name):
     assert len({row["id"] for row in rows}) == len(rows)
     found = [{**row, "changed": row["changed"] and _trim(row["changed"])} for row in rows]
     return {row["id"]: row for row in found}
+
+
+def create_items(database, name):
+    """Make a table of DynamoDB for each of the tables."""
+    return {
+        table: database.create_table(
+            TableName=name.format(table),
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        )
+        for table in NAMES
+    }
+
+
+def read_items(table):
+    """Return the rows of a table of DynamoDB that the job writes, by their id."""
+    items = [each for each in table.scan()["Items"] if "_deleted" not in each]
+    rows = [
+        {name: value for name, value in each.items() if not name.startswith("_")}
+        | {"id": int(each["id"]), "changed": each["changed"] and _trim(each["changed"])}
+        for each in items
+    ]
+    return {row["id"]: row for row in rows}
 
 
 def _trim(moment):

@@ -16,7 +16,7 @@ locals {
   }
   database_alarms = {
     "${local.name}-retained-log" = {
-      description = "The replication slot ${local.slot} is behind by more than ${var.alarms.retained_gib} GiB of log; start the connector, or drop a slot that nobody reads, before the disk is full: docs/cdc.md#when-it-stops."
+      description = "The replication slot ${local._slot} is behind by more than ${var.alarms.retained_gib} GiB of log; start the connector, or drop a slot that nobody reads, before the disk is full: docs/cdc.md#when-it-stops."
       namespace   = "AWS/RDS", metric = "OldestReplicationSlotLag", statistic = "Maximum", dimensions = local._instance
       threshold   = var.alarms.retained_gib * pow(1024, 3)
     }

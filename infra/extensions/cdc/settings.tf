@@ -24,8 +24,8 @@ locals {
     "heartbeat.interval.ms", "plugin.name", "publication.name", "slot.name", "table.include.list", "tasks.max", "topic.prefix", "transforms",
   ]
 
-  publication = "${var.name}_publication"
-  slot        = "${var.name}_slot"
+  _publication = "${var.name}_publication"
+  _slot        = "${var.name}_slot"
   _converter = {
     for setting, value in {
       ""                                 = "io.apicurio.registry.utils.converter.AvroConverter"
@@ -54,9 +54,9 @@ locals {
       "database.password"           = "$${secret:${local.secret_name}:password}"
       "database.sslmode"            = "require"
       "plugin.name"                 = "pgoutput"
-      "publication.name"            = local.publication
+      "publication.name"            = local._publication
       "publication.autocreate.mode" = "disabled"
-      "slot.name"                   = local.slot
+      "slot.name"                   = local._slot
       "table.include.list"          = join(",", sort(tolist(var.tables)))
       # A TRUNCATE must reach the tables of jobs/cdc.py.
       "skipped.operations" = "none"
@@ -77,15 +77,17 @@ locals {
   )
 
   # Its offsets have a topic of their own name: a connector that is created again goes on, instead of snapshotting again.
-  offsets_topic = "__amazon_msk_connect_offsets_${local.name}"
+  _offsets_topic = "__amazon_msk_connect_offsets_${local.name}"
   worker = {
     "key.converter"                 = "org.apache.kafka.connect.storage.StringConverter"
     "value.converter"               = "org.apache.kafka.connect.storage.StringConverter"
     "config.providers"              = "secret"
     "config.providers.secret.class" = "penstock.connect.SecretConfigProvider"
     "offset.flush.interval.ms"      = "10000"
-    "offset.storage.topic"          = local.offsets_topic
+    "offset.storage.topic"          = local._offsets_topic
   }
+
+  _schemas = distinct([for table in sort(tolist(var.tables)) : split(".", table)[0]])
 
   # As the master, by psql -v password=..., once the tables exist.
   setup_sql = <<-SQL
@@ -93,7 +95,6 @@ locals {
     GRANT rds_replication TO ${var.login.username};
     GRANT USAGE ON SCHEMA ${join(", ", local._schemas)} TO ${var.login.username};
     GRANT SELECT ON ${join(", ", sort(tolist(var.tables)))} TO ${var.login.username};
-    CREATE PUBLICATION ${local.publication} FOR TABLE ${join(", ", sort(tolist(var.tables)))};
+    CREATE PUBLICATION ${local._publication} FOR TABLE ${join(", ", sort(tolist(var.tables)))};
   SQL
-  _schemas  = distinct([for table in sort(tolist(var.tables)) : split(".", table)[0]])
 }

@@ -61,6 +61,8 @@ class Service:
     contents: operation -> parameters that the call log must not show
     check: refuses a call that the service itself does not allow, beside IAM
     settle: does what follows from a call that succeeded, and may change the answer
+    one_at_a_time: whether moto checks and then writes without a lock, so that two conditional
+        writes at once might both succeed
     changes_network: whether its calls change what a VPC reaches
     status: its parts of the status
     """
@@ -81,6 +83,7 @@ class Service:
     contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     check: Callable[[Call], None] = lambda _call: None
     settle: Callable[[Call, HttpAnswer], HttpAnswer] = lambda _call, answer: answer
+    one_at_a_time: bool = False
     changes_network: bool = False
     status: tuple[str, ...] = ()
 

@@ -11,6 +11,7 @@ SERVICE = Service(
     throttle=ErrorCode("ProvisionedThroughputExceededException", 400),
     resources=list_resources,
     operations=("items",),
+    one_at_a_time=True,
     # DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes".
     keys={"CreateTable": ("SSESpecification", "KMSMasterKeyId")},
     contents={

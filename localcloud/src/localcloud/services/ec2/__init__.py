@@ -25,4 +25,5 @@ SERVICE = Service(
         ("DeliverLogsPermissionArn",), "vpc-flow-logs.amazonaws.com", "CreateFlowLogs"
     ),
     changes_network=True,
+    one_at_a_time=True,
 )

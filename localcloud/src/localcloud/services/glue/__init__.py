@@ -16,4 +16,5 @@ SERVICE = Service(
     check=check_catalog,
     settle=settle_catalog,
     status=("crawlers",),
+    one_at_a_time=True,
 )

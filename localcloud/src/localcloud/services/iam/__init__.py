@@ -11,4 +11,5 @@ SERVICE = Service(
     throttle=ErrorCode("Throttling", 400),
     resources=by_action,
     operations=("policy_quotas",),
+    one_at_a_time=True,
 )

@@ -12,4 +12,5 @@ SERVICE = Service(
     resources=list_resources,
     operations=("notifications",),
     signing_names=("s3", "s3express"),
+    one_at_a_time=True,
 )

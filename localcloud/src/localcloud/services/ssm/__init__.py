@@ -11,4 +11,5 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=list_resources,
     operations=("parameters",),
+    contents={"PutParameter": ("Value",)},  # it may be a SecureString
 )
