@@ -7,6 +7,7 @@ are in one zip, as a connector names them by class. Reproducible, like the other
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,20 +40,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_plugin(path: Path) -> str:
     """Write the zip and return a line with its size."""
-    jars: dict[str, Path | bytes] = {
-        jar.name: jar
-        for jar in _FOLDER.glob("lib/**/*.jar")
-        if not jar.name.startswith(_OF_THE_WORKER)
-    }
     with tempfile.TemporaryDirectory() as scratch:
+        for archive in _FOLDER.glob("lib/*.tar.gz"):
+            shutil.unpack_archive(archive, scratch, filter="data")
+        jars = [*_FOLDER.glob("lib/*.jar"), *Path(scratch).rglob("*.jar")]
         own = Path(scratch, "penstock-connect.jar")
-        _compile(own, Path(scratch, "classes"))
-        return write_zip(path, jars | {own.name: own})
+        _compile(own, Path(scratch, "classes"), jars)
+        shipped = [jar for jar in jars if not jar.name.startswith(_OF_THE_WORKER)]
+        return write_zip(path, {jar.name: jar for jar in [*shipped, own]})
 
 
-def _compile(jar: Path, classes: Path) -> None:
-    """Compile the sources into a jar, against all that Maven fetched."""
-    path = ":".join(map(str, _FOLDER.glob("lib/**/*.jar")))
+def _compile(jar: Path, classes: Path, against: Sequence[Path]) -> None:
+    """Compile the sources into a jar."""
+    path = ":".join(map(str, against))
     sources = sorted(map(str, _FOLDER.glob("src/**/*.java")))
     javac = ["javac", "--release", _RELEASE, "-cp", path, "-d", str(classes)]
     subprocess.run([*javac, *sources], check=True)

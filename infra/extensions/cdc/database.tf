@@ -5,7 +5,7 @@ locals {
     port              = var.database.port
     security_group_id = var.database.instance == null ? var.database.security_group_id : one(values(aws_security_group.database)[*].id)
   }
-  _family    = var.database.instance == null ? "" : "postgres${split(".", var.database.instance.version)[0]}"
+  family     = var.database.instance == null ? "" : "postgres${split(".", var.database.instance.version)[0]}"
   identifier = var.database.instance == null ? null : local.name
   instances  = var.database.instance == null ? {} : { this = var.database.instance }
 
@@ -35,7 +35,7 @@ resource "aws_db_parameter_group" "this" {
 
   name        = local.name
   description = "Logical replication for ${local.name}"
-  family      = local._family
+  family      = local.family
 
   dynamic "parameter" {
     for_each = local.parameters

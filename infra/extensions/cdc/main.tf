@@ -2,46 +2,46 @@
 locals {
   name = "${var.platform.prefix}-cdc-${replace(var.name, "_", "-")}"
 
-  _place  = "${var.platform.region}:${var.platform.account_id}"
-  _kafka  = "arn:${var.platform.partition}:kafka:${local._place}"
-  _kafka_ = "${var.platform.brokers.name}/*"
+  place    = "${var.platform.region}:${var.platform.account_id}"
+  _kafka   = "arn:${var.platform.partition}:kafka:${local.place}"
+  _cluster = "${var.platform.brokers.name}/*"
   # As the MSK Developer Guide has it in "Understand service execution role".
   statements = [
     {
       Sid      = "Connect"
       Effect   = "Allow"
       Action   = ["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"]
-      Resource = ["${local._kafka}:cluster/${local._kafka_}"]
+      Resource = ["${local._kafka}:cluster/${local._cluster}"]
     },
     {
       Sid      = "WriteChanges"
       Effect   = "Allow"
       Action   = ["kafka-cluster:CreateTopic", "kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
-      Resource = ["${local._kafka}:topic/${local._kafka_}/${var.name}.*", "${local._kafka}:topic/${local._kafka_}/__debezium-heartbeat.${var.name}"]
+      Resource = ["${local._kafka}:topic/${local._cluster}/${var.name}.*", "${local._kafka}:topic/${local._cluster}/__debezium-heartbeat.${var.name}"]
     },
     {
       Sid      = "KeepOffsets"
       Effect   = "Allow"
       Action   = ["kafka-cluster:CreateTopic", "kafka-cluster:DescribeTopic", "kafka-cluster:ReadData", "kafka-cluster:WriteData"]
-      Resource = [for what in ["configs", "offsets", "status"] : "${local._kafka}:topic/${local._kafka_}/__amazon_msk_connect_${what}_${local.name}*"]
+      Resource = [for what in ["configs", "offsets", "status"] : "${local._kafka}:topic/${local._cluster}/__amazon_msk_connect_${what}_${local.name}*"]
     },
     {
       Sid      = "JoinTheGroup"
       Effect   = "Allow"
       Action   = ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"]
-      Resource = ["${local._kafka}:group/${local._kafka_}/__amazon_msk_connect_*", "${local._kafka}:group/${local._kafka_}/connect-${local.name}*"]
+      Resource = ["${local._kafka}:group/${local._cluster}/__amazon_msk_connect_*", "${local._kafka}:group/${local._cluster}/connect-${local.name}*"]
     },
     {
       Sid      = "ReadTheLogin"
       Effect   = "Allow"
       Action   = ["secretsmanager:GetSecretValue"]
-      Resource = ["arn:${var.platform.partition}:secretsmanager:${local._place}:secret:${local.secret_name}-??????"]
+      Resource = ["arn:${var.platform.partition}:secretsmanager:${local.place}:secret:${local.secret_name}-??????"]
     },
     {
       Sid       = "DecryptTheLogin"
       Effect    = "Allow"
       Action    = ["kms:Decrypt"]
-      Resource  = ["arn:${var.platform.partition}:kms:${local._place}:key/*"]
+      Resource  = ["arn:${var.platform.partition}:kms:${local.place}:key/*"]
       Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${var.platform.region}.amazonaws.com" } }
     },
   ]
@@ -107,7 +107,7 @@ resource "aws_mskconnect_connector" "this" {
   }
 
   kafka_cluster {
-    apache_kafka_cluster {
+    apache_clustercluster {
       bootstrap_servers = var.platform.brokers.bootstrap_servers
 
       vpc {
@@ -153,6 +153,7 @@ resource "aws_mskconnect_connector" "this" {
     aws_vpc_security_group_egress_rule.this,
     aws_vpc_security_group_ingress_rule.brokers,
     aws_vpc_security_group_ingress_rule.database,
+    aws_vpc_security_group_ingress_rule.endpoints,
   ]
 }
 
@@ -174,7 +175,7 @@ resource "aws_iam_role" "this" {
       Principal = { Service = "kafkaconnect.amazonaws.com" }
       Action    = "sts:AssumeRole"
       Condition = {
-        ArnLike      = { "aws:SourceArn" = "arn:${var.platform.partition}:kafkaconnect:${local._place}:connector/${local.name}/*" }
+        ArnLike      = { "aws:SourceArn" = "arn:${var.platform.partition}:kafkaconnect:${local.place}:connector/${local.name}/*" }
         StringEquals = { "aws:SourceAccount" = var.platform.account_id }
       }
     }]

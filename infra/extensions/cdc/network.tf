@@ -45,6 +45,19 @@ resource "aws_vpc_security_group_ingress_rule" "brokers" {
   tags = { Name = local.name }
 }
 
+resource "aws_vpc_security_group_ingress_rule" "endpoints" {
+  for_each = var.platform.network.endpoint_security_group_ids
+
+  security_group_id            = each.value
+  description                  = "The connector ${local.name}"
+  ip_protocol                  = "tcp"
+  from_port                    = 443
+  to_port                      = 443
+  referenced_security_group_id = aws_security_group.this.id
+
+  tags = { Name = local.name }
+}
+
 resource "aws_vpc_security_group_ingress_rule" "database" {
   security_group_id            = local.database.security_group_id
   description                  = "The connector ${local.name}"
