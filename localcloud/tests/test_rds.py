@@ -87,7 +87,11 @@ def query(server, sql, user="postgres", password=INSTANCE["MasterUserPassword"],
     words = ["-h", server.address, "-p", str(server.port), "-U", user, "-d", "films", "-qAt"]
     variables = {**os.environ, "PGPASSWORD": password, **settings}
     done = subprocess.run(
-        ["psql", "-X", *words, "-c", sql], env=variables, capture_output=True, text=True
+        ["psql", "-X", *words, "-c", sql],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return (done.stdout + done.stderr).strip()
 
@@ -113,12 +117,23 @@ def test_logical_replication_needs_a_reboot(rds, server):
     assert (query(server, "show wal_level"), parameters_state(rds)) == ("logical", "in-sync")
 
 
+def test_parameters_that_were_set_are_those_of_the_user(rds):
+    given = {"ParameterName": "log_statement", "ParameterValue": "ddl", "ApplyMethod": "immediate"}
+    rds.modify_db_parameter_group(DBParameterGroupName="films", Parameters=[given])
+    pages = rds.get_paginator("describe_db_parameters").paginate(DBParameterGroupName="films")
+    every = {each["ParameterName"]: each for page in pages for each in page["Parameters"]}
+    user = rds.describe_db_parameters(DBParameterGroupName="films", Source="user")["Parameters"]
+
+    assert given.items() <= every["log_statement"].items()
+    assert every["max_wal_senders"]["ApplyType"] == "static"
+    assert "log_statement" in [each["ParameterName"] for each in user]
+    assert {each["Source"] for each in user} == {"user"}
+
+
 def test_a_dynamic_parameter_applies_at_once(rds, server):
     set_parameter(rds, "max_slot_wal_keep_size", "1024", "immediate")
 
-    wait_until(
-        "it is applied", lambda: query(server, "show max_slot_wal_keep_size") == "1GB"
-    )
+    wait_until("it is applied", lambda: query(server, "show max_slot_wal_keep_size") == "1GB")
 
 
 @pytest.mark.parametrize(

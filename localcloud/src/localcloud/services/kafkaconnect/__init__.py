@@ -20,7 +20,7 @@ _BY_ARN = by_parameter(
 def list_resources(call: Call, action: str) -> Iterator[Access]:
     """Yield the resource of a call, and the object of a custom plugin.
 
-    Service Authorization Reference, "Amazon Managed Streaming for Kafka Connect": dependent actions.
+    Service Authorization Reference, "Amazon Managed Streaming for Kafka Connect": dependencies.
     """
     yield from _BY_ARN(call, action)
     if call.operation == "CreateCustomPlugin":
@@ -33,7 +33,7 @@ SERVICE = Service(
     endpoint="kafkaconnect",
     throttle=ErrorCode("TooManyRequestsException", 429),
     resources=list_resources,
-    operations=("connectors", "plugins", "tags", "worker_configurations"),
+    operations=("changes", "connectors", "lifecycle", "plugins", "tags", "worker_configurations"),
     passed_roles=role_in(
         ("serviceExecutionRoleArn",), "kafkaconnect.amazonaws.com", "CreateConnector"
     ),

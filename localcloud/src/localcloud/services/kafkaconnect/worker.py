@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,9 @@ class WorkerSpec:
         clients = {
             f"{prefix}{name}": value for prefix in _CLIENTS for name, value in self.client.items()
         }
-        # MSK Connect's names; its policy for service execution roles is about them.
+        # MSK Connect's names: assumption `connect-internal-topics`.
         own = f"__amazon_msk_connect_{{}}_{self.connector}"
-        topics = {f"{what}.storage.topic": own.format(f"{what}s") for what in _STORED}
+        topics = {f"{what}.storage.topic": own.format(name) for what, name in _STORED.items()}
         return {
             **_DEFAULTS,
             **topics,
@@ -85,7 +86,7 @@ class WorkerSpec:
         }
 
 
-_STORED = ("config", "offset", "status")
+_STORED = {"config": "configs", "offset": "offsets", "status": "status"}
 _DEFAULTS = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
     "value.converter": "org.apache.kafka.connect.storage.StringConverter",
@@ -155,6 +156,25 @@ class ConnectWorker:
             return None
         return status
 
+    def await_tasks(self, name: str, seconds: float) -> None:
+        """Wait until the connector and its tasks run.
+
+        Raises:
+            WorkerStartError: one failed, with its trace, or they do not run in time.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            status = self.describe_connector(name)
+            parts = [status["connector"], *status["tasks"]] if status else []
+            for part in parts:
+                if part["state"] == "FAILED":
+                    raise WorkerStartError(f"{name} failed: {part.get('trace', '')}")
+            if len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts):
+                return
+            if time.monotonic() > deadline or not self.running:
+                raise WorkerStartError(f"{name} does not run: {parts or 'it is not known'}")
+            time.sleep(_POLL_SECONDS)
+
     def act(self, name: str, action: str) -> None:
         """Pause, resume, stop or restart the connector."""
         method = "POST" if action == "restart" else "PUT"
@@ -188,7 +208,7 @@ class ConnectWorker:
     def _answers(self) -> bool:
         try:
             self._ask("GET", "/connectors")
-        except (WorkerStartError, OSError):
+        except WorkerStartError:
             return False
         return True
 
@@ -199,17 +219,18 @@ class ConnectWorker:
             data=None if given is None else json.dumps(given).encode(),
             headers={"Content-Type": "application/json"},
         )
-        try:
-            with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
-                said = answer.read()
-        except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        while True:
             try:
-                said = json.loads(said)["message"]
-            except (ValueError, KeyError):
-                pass
-            raise WorkerStartError(said) from error
-        return json.loads(said) if said else None
+                with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
+                    said = answer.read()
+                    return json.loads(said) if said else None
+            except urllib.error.HTTPError as error:
+                if error.code != HTTPStatus.CONFLICT or time.monotonic() > deadline:
+                    raise WorkerStartError(_read_message(error)) from error
+            except OSError as error:
+                raise WorkerStartError(f"the worker does not answer: {error}") from error
+            time.sleep(_POLL_SECONDS)  # a conflict: the worker has just joined its group
 
     def _telling_lines(self, begun: int) -> str:
         with self.log.open("rb") as log:
@@ -217,3 +238,12 @@ class ConnectWorker:
             lines = log.read().decode(errors="replace").splitlines()
         shown = [line for line in lines if any(word in line for word in _TELLING)] or lines
         return "".join(f"\n  {line}" for line in shown[-_LINES_SHOWN:])
+
+
+def _read_message(error: urllib.error.HTTPError) -> str:
+    """Return the message of an error that Kafka Connect answered."""
+    said = error.read().decode(errors="replace")
+    try:
+        return str(json.loads(said)["message"])
+    except (ValueError, KeyError):
+        return said

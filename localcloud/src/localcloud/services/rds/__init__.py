@@ -15,7 +15,7 @@ SERVICE = Service(
         ("DBSubnetGroupName", "subgrp:{}"),
         ("ResourceName", "{}"),
     ),
-    operations=("instances", "lifecycle", "parameters"),
+    operations=("instances", "lifecycle", "parameter_groups"),
     linked_roles={"CreateDBInstance": LinkedRole("rds.amazonaws.com", "AWSServiceRoleForRDS")},
     keys={"CreateDBInstance": ("KmsKeyId",)},
     contents={

@@ -104,7 +104,9 @@ def delete_db_instance(call: Call) -> HttpAnswer:
 
 def _check_request(params: dict[str, Any]) -> None:
     if params["Engine"] != "postgres" or "DBClusterIdentifier" in params:
-        raise _not_implemented(f"instances of {params['Engine']}, only of postgres outside clusters")
+        raise _not_implemented(
+            f"instances of {params['Engine']}, only of postgres outside clusters"
+        )
     user = params.get("MasterUsername", "")
     if user in _RESERVED_USERS:
         said = f"MasterUsername {user} cannot be used as it is a reserved word used by the engine"

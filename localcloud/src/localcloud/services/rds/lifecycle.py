@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from moto.ec2.models import ec2_backends
 from moto.rds.models import DBInstance, rds_backends
@@ -93,7 +93,8 @@ def create_database(cloud: Cloud, instance: DBInstance, password: str) -> None:
     address = cloud.state(_Addresses).take()
     server = PostgresServer(home, instance.address, address, int(instance.port or 0))
     database = Database(instance, server, _make_interface(instance))
-    instance.__class__, instance.database = OwnInstance, database
+    instance.__class__ = OwnInstance  # type: ignore[type-abstract]
+    cast(OwnInstance, instance).database = database
     cloud.state(Databases, instance.account_id, instance.region)[name] = database
     cloud.on_stop(server.kill)
     master = Master(str(instance.master_username), password, instance.db_name or "")
@@ -144,13 +145,6 @@ def reload(database: Database) -> None:
         database.server.configure(settings, force_tls=database.force_tls)
 
 
-def reload_group(call: Call, name: str) -> None:
-    """Apply the dynamic parameters of a group to the instances that have it."""
-    for database in list(call.cloud.state(Databases, call.account, call.region).values()):
-        if database.instance.db_parameter_group_name == name:
-            reload(database)
-
-
 def delete_database(cloud: Cloud, database: Database) -> None:
     """End the server and release its interface."""
     instance = database.instance
@@ -176,7 +170,7 @@ def _make_interface(instance: DBInstance) -> str:
         subnets = [each.id for each in ec2.describe_subnets() if each.vpc_id == vpc.id]
     interface = ec2.create_network_interface(
         ec2.get_subnet(subnets[0]),
-        None,
+        [],  # EC2 chooses the address
         group_ids=instance.vpc_security_group_ids,
         description="RDSNetworkInterface",
     )
@@ -229,7 +223,10 @@ def measure_databases(cloud: Cloud) -> Iterator[tuple[Metric, float]]:
             continue
         lag, disk = each.server.query(_RETAINED).split("|")
         names = {"DBInstanceIdentifier": each.instance.db_instance_identifier}
-        for metric, value in (("OldestReplicationSlotLag", lag), ("TransactionLogsDiskUsage", disk)):
+        for metric, value in (
+            ("OldestReplicationSlotLag", lag),
+            ("TransactionLogsDiskUsage", disk),
+        ):
             account, region = each.instance.account_id, each.instance.region
             yield Metric(account, region, "AWS/RDS", metric, names), float(value)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from functools import cache
+from typing import Any
 
 from moto.rds.models import DBParameterGroup, rds_backends
 
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.rds.programs import find_programs
 
 _REPLICATION = "rds.logical_replication"
@@ -25,18 +25,6 @@ _NOT_MODIFIABLE = frozenset(
 )
 # RDS's defaults that differ from PostgreSQL's.
 _DEFAULTS = {"max_replication_slots": "20", "max_wal_senders": "20"}
-
-
-@operation("rds", "ModifyDBParameterGroup")
-def modify_db_parameter_group(call: Call) -> HttpAnswer:
-    """Check the parameters and let moto keep them; dynamic ones apply at once."""
-    from localcloud.services.rds.lifecycle import reload_group  # noqa: PLC0415 - it imports this
-
-    for given in call.params["Parameters"]:
-        _check_parameter(given["ParameterName"], given.get("ApplyMethod", "immediate"))
-    answer = call.forward()
-    reload_group(call, call.params["DBParameterGroupName"])
-    return answer
 
 
 def read_settings(group: DBParameterGroup | None) -> dict[str, str]:
@@ -57,9 +45,28 @@ def only_static(settings: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if _is_static(name)}
 
 
+def describe_parameters(group: DBParameterGroup) -> list[dict[str, Any]]:
+    """List the parameters of a group, those that somebody set as `user`."""
+    given = {name: dict(one) for name, one in group.parameters.items()}
+    names = sorted({*given, *_OF_RDS, *_contexts()} - _NOT_MODIFIABLE)
+    return [
+        {
+            "ParameterName": name,
+            "ApplyMethod": "pending-reboot",
+            "ApplyType": "static" if _is_static(name) else "dynamic",
+            "IsModifiable": True,
+            **given.get(name, {}),
+            "Source": "user" if name in given else "engine-default",
+        }
+        for name in names
+    ]
+
+
 def find_group(account: str, region: str, name: str | None) -> DBParameterGroup | None:
     """Return a parameter group, None for a default one."""
-    found: DBParameterGroup | None = rds_backends[account][region].db_parameter_groups.get(name)
+    found: DBParameterGroup | None = rds_backends[account][region].db_parameter_groups.get(
+        name or ""
+    )
     return found
 
 
@@ -72,7 +79,8 @@ def _read_values(group: DBParameterGroup | None) -> dict[str, str]:
     }
 
 
-def _check_parameter(name: str, method: str) -> None:
+def check_parameter(name: str, method: str) -> None:
+    """Raise AwsError for a parameter that RDS does not have, or cannot set so."""
     if name in _NOT_MODIFIABLE:
         raise AwsError("InvalidParameterValue", f"The parameter {name} cannot be modified.")
     if name not in _OF_RDS and name not in _contexts():

@@ -43,12 +43,15 @@ GRANT rds_replication, pg_monitor, pg_signal_backend, pg_checkpoint TO rds_super
   WITH ADMIN OPTION;
 """
 # On RDS a member of rds_replication may replicate. PostgreSQL asks for an attribute instead, which
-# no role inherits: it is set for each new member, once a second.
+# no role inherits: it follows the membership, once a second.
 _SET_ATTRIBUTE = """
 DO $$ DECLARE each name; BEGIN
   FOR each IN SELECT rolname FROM pg_roles
     WHERE rolcanlogin AND NOT rolreplication AND pg_has_role(oid, 'rds_replication', 'member')
   LOOP EXECUTE format('ALTER ROLE %I REPLICATION', each); END LOOP;
+  FOR each IN SELECT rolname FROM pg_roles
+    WHERE rolreplication AND NOT rolsuper AND NOT pg_has_role(oid, 'rds_replication', 'member')
+  LOOP EXECUTE format('ALTER ROLE %I NOREPLICATION', each); END LOOP;
 END $$ \\watch 1
 """
 
