@@ -47,4 +47,8 @@ SERVICE = Service(
     },
     changes_network=False,
     status=("connectors",),
+    ignored={
+        "RestartConnector": "onlyFailedTasks",
+        "UpdateConnector": "skipHealthValidation",
+    },
 )

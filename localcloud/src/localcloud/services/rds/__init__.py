@@ -24,4 +24,28 @@ SERVICE = Service(
     },
     changes_network=True,
     status=("databases",),
+    ignored={
+        "CreateDBInstance": (
+            "AdditionalStorageVolumes BackupTarget CustomIamInstanceProfile "
+            "DBCapacityReservationIdentifier DBSystemId DatabaseInsightsMode DedicatedLogVolume "
+            "EnableCustomerOwnedIp EnablePerformanceInsights EngineLifecycleSupport "
+            "MasterUserAuthenticationType MultiTenant NcharCharacterSetName "
+            "PerformanceInsightsKMSKeyId PerformanceInsightsRetentionPeriod ProcessorFeatures "
+            "TagSpecifications TdeCredentialArn TdeCredentialPassword Timezone"
+        ),
+        "DescribeDBParameters": "Filters",
+        "ModifyDBInstance": (
+            "AdditionalStorageVolumes AllowMajorVersionUpgrade AutomationMode "
+            "AwsBackupRecoveryPointArn CertificateRotationRestart "
+            "DBCapacityReservationIdentifier DBPortNumber DatabaseInsightsMode "
+            "DedicatedLogVolume DisableDomain EnableCustomerOwnedIp EnablePerformanceInsights "
+            "EngineLifecycleSupport MasterUserAuthenticationType MultiTenant "
+            "PerformanceInsightsKMSKeyId PerformanceInsightsRetentionPeriod ProcessorFeatures "
+            "ReplicaMode ResumeFullAutomationModeMinutes TagSpecifications TdeCredentialArn "
+            "TdeCredentialPassword UseDefaultProcessorFeatures"
+        ),
+        "RebootDBInstance": "ForceFailover",
+        "StartDBInstance": "DBCapacityReservationIdentifier",
+        "StopDBInstance": "DetachFromDBCapacityReservation",
+    },
 )
