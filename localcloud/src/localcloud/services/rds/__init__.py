@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
 from localcloud.identity.access import by_parameter
 
 SERVICE = Service(
@@ -24,6 +24,9 @@ SERVICE = Service(
     },
     changes_network=True,
     status=("databases",),
+    moto=Moto(
+        keeps="AddTagsToResource CreateDBParameterGroup CreateDBSubnetGroup ModifyDBSubnetGroup"
+    ),
     ignored={
         "CreateDBInstance": (
             "AdditionalStorageVolumes BackupTarget CustomIamInstanceProfile "
