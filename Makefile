@@ -107,7 +107,7 @@ lock: install ## Pin the newest versions that pyproject.toml allows
 	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
-	@rm -rf .venv .cache .localcloud localcloud/.cache build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .cache .localcloud localcloud/{.venv,.cache,.pytest_cache} build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)

@@ -12,14 +12,19 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+from penstock.extensions.cost import read_prices
+from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
+from tools.cost_tables import cost_parts, cost_plot
+from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
-_PAGES += ("localcloud/docs/*.md",)
+_PAGES += ("localcloud/docs/*.md", "src/penstock/reasons/texts/*.md")
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
+_DIGITS = 4  # of a decision's number; branches take numbers ahead, so there may be gaps
 _SUBJECTS = (
     "Records and schemas",
     "Spark and the lake",
@@ -49,7 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
     write = parser.parse_args().write
-    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources()]
+    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources(), *undeclared_parameters()]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -88,7 +93,9 @@ def _bad_sources() -> Iterator[str]:
 def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
-    decisions = root / "docs/adr/README.md"
+    decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
+    fidelity = root / "localcloud/docs/fidelity.md"
+    cost = root / "docs/cost.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
         *sorted(root.glob("infra/extensions/*/README.md")),
@@ -96,7 +103,11 @@ def generated_pages(root: Path) -> dict[Path, str]:
     return {
         settings: _with_part(settings.read_text(), "settings", settings_table(PROGRAMS)),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
+        fidelity: _with_part(fidelity.read_text(), "operations", fidelity_table()),
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
+        cost: _with_parts(cost.read_text(), cost_parts(read_prices())),
+        cost.with_suffix(".svg"): cost_plot(),
+        reasons: with_reasons_table(reasons.read_text()),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
 
@@ -113,18 +124,28 @@ def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
 def with_decisions_list(page: str, folder: Path) -> str:
     """Return a page with the titles of a folder's decisions, by subject, between its marks."""
     items: dict[str, str] = dict.fromkeys(_SUBJECTS, "")
-    for number, path in enumerate(sorted(folder.glob("[0-9]*.md")), 1):
+    before = ""
+    for path in sorted(folder.glob("[0-9]*.md")):
         found = _DECISION.match(path.read_text())
         if found is None or found[2] not in items:
             sys.exit(
                 f"{path.name}: expected `# TITLE`, an empty line and `Subject: SUBJECT. Date: "
                 f"YYYY-MM-DD.`, SUBJECT one of {', '.join(_SUBJECTS)}"
             )
-        if not path.name.startswith(f"{number:04}-"):
-            sys.exit(f"{path.name}: expected the number {number:04}, the one after the page before")
-        items[found[2]] += f"- {number:04} [{found[1]}]({path.name})\n"
+        number = path.name.partition("-")[0]
+        if len(number) != _DIGITS or number == before:
+            sys.exit(f"{path.name}: expected a number of its own with {_DIGITS} digits")
+        before = number
+        items[found[2]] += f"- {number} [{found[1]}]({path.name})\n"
     parts = (f"## {subject}\n\n{lines}" for subject, lines in items.items() if lines)
     return _with_part(page, "decisions", "\n".join(parts))
+
+
+def with_reasons_table(page: str) -> str:
+    """Return a page with a row for each reason between its marks."""
+    folder = "../../src/penstock/reasons/texts"
+    rows = "".join(f"| [`{e.name}`]({folder}/{e.name}.md) | {e.summary} |\n" for e in list_pages())
+    return _with_part(page, "reasons", f"| reason | meaning |\n| --- | --- |\n{rows}")
 
 
 def _purpose(room: str) -> str:
@@ -207,6 +228,12 @@ def missing_names(page: Path) -> list[str]:
         if (file := page.parent / link).exists()
         and not re.search(rf"^\s*(async )?(def|class) {name}\b", file.read_text(), re.MULTILINE)
     ]
+
+
+def _with_parts(page: str, parts: Mapping[str, str]) -> str:
+    for part, text in parts.items():
+        page = _with_part(page, part, text)
+    return page
 
 
 def _with_part(page: str, part: str, text: str) -> str:

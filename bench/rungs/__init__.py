@@ -18,6 +18,7 @@ from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.routes import ROUTES
 from bench.rungs.rows import ROWS
+from bench.rungs.schemas import SCHEMAS
 from bench.rungs.staged import STAGED
 from bench.rungs.windows import WINDOWS
 
@@ -25,7 +26,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "events": CORE,
     "dynamodb": ROWS,
     "producing": (*PRODUCER, *PRODUCING),
-    "catalog": LAKE,
+    "catalog": (*LAKE, *SCHEMAS),
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,

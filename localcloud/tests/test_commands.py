@@ -21,6 +21,13 @@ from localcloud.testing import deploy, invoke, wait_until
 
 _AWS = str(Path(sys.executable).with_name("aws"))
 
+_WRITES = """
+import tempfile
+
+def handler(event, context):
+    return tempfile.mkstemp()[1]
+"""
+
 
 def _run(folder, *words):
     return subprocess.run(
@@ -130,12 +137,38 @@ def test_after_kill_9_the_next_up_works(folder, up, free_port):
     assert find_instance(folder).pid != up.pid
 
 
+def test_it_writes_into_its_own_folder_and_for_its_own_user(tmp_path, monkeypatch):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "state"
+    elsewhere.mkdir()
+    for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(elsewhere))
+    monkeypatch.chdir(elsewhere)
+    assert _run(folder, "up", "--port", "0").returncode == 0
+
+    def client(service):
+        keys = {"aws_access_key_id": "111111111111", "aws_secret_access_key": "x"}
+        endpoint = find_instance(folder).endpoint
+        return boto3.client(service, "eu-central-1", endpoint_url=endpoint, **keys)
+
+    try:
+        written, _ = invoke(client, deploy(client, _WRITES))
+        files = [folder, *folder.rglob("*")]
+        assert Path(written) in files
+        open_to_others = [path.name for path in files if path.stat().st_mode & 0o077]
+        assert open_to_others == ["app.py"]  # as in the zip, in a folder that others cannot enter
+    finally:
+        _run(folder, "down")
+    assert list(elsewhere.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["localcloud.json"]
+
+
 def test_a_process_that_got_the_same_id_is_left_alone(tmp_path):
     somebody = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     began = start_time(somebody.pid)
     told = {"pid": somebody.pid, "started": began - 1, "endpoint": "http://127.0.0.1:1"}
     (tmp_path / "localcloud.json").write_text(json.dumps(told))
-    assert _run(tmp_path, "down").stdout == "localcloud does not run\n"
+    said = f"localcloud had ended before (process {somebody.pid})\n"
+    assert _run(tmp_path, "down").stdout == said
     assert start_time(somebody.pid) == began
     somebody.communicate(b"\n", timeout=60)
 

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from getpass import getuser
+from pathlib import Path
 
 import boto3
 import pytest
 
 from localcloud.command.instance import find_instance, start_time
-from tests.kafka.pretending import describe_request
+from tests.kafka.requests import describe_request
 
 pytestmark = pytest.mark.kafka
 _GONE_SECONDS = 60  # a JVM that halts, on a machine that does other things too
@@ -65,6 +67,11 @@ def _broker_pids(folder):
     return [process["pid"] for process in cluster["processes"]]
 
 
+def _readable_by_others(folder):
+    """The files and folders that another user of the machine may read or list."""
+    return [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+
+
 @pytest.mark.parametrize("end", ["kill -9", "down"])
 def test_no_broker_outlives_the_server(folder, end):
     _run(folder, "up", "--port", "0")
@@ -75,12 +82,23 @@ def test_no_broker_outlives_the_server(folder, end):
     assert all(start_time(pid) for pid in pids)
     assert "b-1." in _run(folder, "status").stdout
     assert _run(folder, "logs", "broker-1", "--once").stdout
+    assert list(folder.rglob("keystore.pem"))
+    assert not _readable_by_others(folder)
+    of_java = Path("/tmp", f"hsperfdata_{getuser()}")  # noqa: S108 - whatever TMPDIR is
+    assert not any((of_java / str(pid)).exists() for pid in pids)
     if end == "down":
         _run(folder, "down")
         assert not any(start_time(pid) for pid in pids)
     else:
+        os.kill(paused := pids.pop(), signal.SIGSTOP)  # it cannot notice the end of the server
         os.kill(server.pid, signal.SIGKILL)
         assert _wait(_GONE_SECONDS, lambda: not any(start_time(pid) for pid in pids))
+        assert start_time(paused)
+        assert (
+            _run(folder, "down").stdout == f"localcloud had ended before (process {server.pid})\n"
+        )
+        assert not start_time(paused)
+        assert [path.name for path in folder.iterdir()] == ["localcloud.json"]
     _run(folder, "up", "--port", "0")
     assert find_instance(folder).pid != server.pid
     assert find_instance(folder).ask("status")["clusters"] == []

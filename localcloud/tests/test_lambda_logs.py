@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime, timedelta
 
 from localcloud.testing import deploy
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 _LAMBDA = {"Service": "lambda.amazonaws.com"}
+
+_COUNTS = """
+import json
+def handler(event, context):
+    metric = {"Namespace": "lost", "Dimensions": [[]], "Metrics": [{"Name": "Calls"}]}
+    print(json.dumps({"_aws": {"Timestamp": 0, "CloudWatchMetrics": [metric]}, "Calls": 1}))
+"""
 
 
 def test_the_log_has_what_lambda_and_the_function_write(client):
@@ -77,3 +85,22 @@ def test_a_function_without_permission_to_log_has_no_log(client):
     logs.create_log_group(logGroupName=f"/aws/lambda/{name}")
     client("lambda").invoke(FunctionName=name, Payload=b"{}")
     assert logs.describe_log_streams(logGroupName=f"/aws/lambda/{name}")["logStreams"] == []
+
+
+def test_a_metric_in_a_line_that_is_lost_is_no_metric(client):
+    name = deploy(client, _COUNTS)
+    client("lambda").invoke(FunctionName=name, Payload=b"{}")
+    client("logs").delete_log_group(logGroupName=f"/aws/lambda/{name}")
+
+    client("lambda").invoke(FunctionName=name, Payload=b"{}")
+
+    now = datetime.now(UTC)
+    found = client("cloudwatch").get_metric_statistics(
+        Namespace="lost",
+        MetricName="Calls",
+        StartTime=now - timedelta(days=1),
+        EndTime=now + timedelta(days=9),  # other tests put the clock forward
+        Period=86400,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    assert sum(point["Sum"] for point in found) == 1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 
 from localcloud.errors import AddressInUseError, MissingHopError
 from localcloud.network._connection import Connection, Link
-from localcloud.network.loopback import LoopbackAddresses
+from localcloud.network.loopback import LoopbackAddresses, claim_network
 from localcloud.network.relays import Relays
 from tests.dialling import WAIT_SECONDS
 from tests.two_accounts import PORT
@@ -121,6 +121,18 @@ def test_two_localclouds_never_share_an_address(monkeypatch):
 
         with pytest.raises(AddressInUseError, match="50 loopback networks were tried"):
             second.take()
+
+
+def test_the_brokers_of_two_localclouds_never_share_a_network(monkeypatch):
+    monkeypatch.setattr("random.randrange", lambda _: 254)
+    claimed, guards = zip(*[claim_network(range(247, 250)) for _ in range(3)], strict=True)
+    with ExitStack() as held:
+        for guard in guards:
+            held.enter_context(guard)
+        assert sorted(claimed) == ["127.247.254", "127.248.254", "127.249.254"]
+
+        with pytest.raises(AddressInUseError, match="50 loopback networks were tried"):
+            claim_network(range(247, 250))
 
 
 def test_an_address_is_used_again_after_all_others(addresses):

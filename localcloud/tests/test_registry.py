@@ -78,6 +78,19 @@ def test_it_listens_on_a_loopback_address_alone(shown):
         other.bind(("127.0.0.1", _PORT))  # nobody has it
 
 
+def test_it_answers_no_web_page(shown):
+    url = f"{shown['url']}/apis/registry/v2/search/artifacts"
+    for origin in ("https://evil.example", "http://localhost:8080"):
+        page = urllib.request.Request(url, headers={"Origin": origin})
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+            urllib.request.urlopen(page, timeout=60)
+        with refused.value:
+            assert "Access-Control-Allow-Origin" not in refused.value.headers
+
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        assert answer.status == 200
+
+
 def test_a_second_start_is_the_same_registry(own, shown):
     assert start_registry(own, port=_PORT)["pid"] == shown["pid"]
     with pytest.raises(ValueError, match="the registry is on port 8081 already, not on 8080"):

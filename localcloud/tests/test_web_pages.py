@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from botocore.config import Config
 
+from localcloud.brokers.token_server import serve_token_checks
 from localcloud.functions.runtime_api import Event, RuntimeApi
 from localcloud.services.secretsmanager.secrets import NextPasswords
 
@@ -148,6 +149,16 @@ def test_a_page_takes_no_event_of_a_function(headers):
             urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60)
         with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.read() == b"secret"
+
+
+@pytest.mark.parametrize("headers", _FROM_A_PAGE)
+def test_a_page_gets_no_answer_that_is_for_brokers(headers):
+    asked = []
+    with serve_token_checks(asked.append) as url:
+        question = urllib.request.Request(f"{url}token", b"a token", headers)
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(question, timeout=60)
+    assert not asked
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+# Every process has these from the server: `down` finds what is left by the first of them.
+SERVER_VARIABLE = "LOCALCLOUD_SERVER"
+_INHERITED = (SERVER_VARIABLE, "TMPDIR")
 # The first lines of a Python program whose standard input is not used for anything else.
 LIFELINE = """
 import _thread, os
@@ -36,6 +39,11 @@ signal.signal(signal.SIGTERM, lambda *_: None)
 code = subprocess.call(sys.argv[1:])
 sys.exit(code if code >= 0 else 128 - code)
 """
+
+
+def java_scratch(folder: Path) -> tuple[str, str]:
+    """Return the flags that keep a JVM's files in a folder: it ignores TMPDIR."""
+    return ("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}")
 
 
 def supervised(command: Sequence[str]) -> list[str]:
@@ -58,7 +66,7 @@ class Child:
         self._process = subprocess.Popen(
             command,
             cwd=folder,
-            env=None if variables is None else dict(variables),
+            env={**_inherited(), **(os.environ if variables is None else variables)},
             stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=stderr,
@@ -113,6 +121,10 @@ class Child:
     def kill(self) -> None:
         """Kill the whole group."""
         self.send_signal(signal.SIGKILL)
+
+
+def _inherited() -> dict[str, str]:
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def _present(pipe: IO[bytes] | None) -> IO[bytes]:

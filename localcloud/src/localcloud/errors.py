@@ -2,7 +2,7 @@
 
 LocalcloudError
 ├── MissingToolError            a program or jar is missing on this machine
-├── DownloadError               a jar cannot be fetched
+├── DownloadError               Maven cannot fetch a jar
 ├── AddressInUseError           another process listens on a server's address
 ├── BrokerStartError            a Kafka process did not start
 ├── RegistryStartError          Apicurio did not start
@@ -27,7 +27,7 @@ class MissingToolError(LocalcloudError):
 
 
 class DownloadError(LocalcloudError):
-    """A jar cannot be fetched, or is another one than expected."""
+    """Maven cannot fetch a jar, or it is another one than expected."""
 
 
 class AddressInUseError(LocalcloudError):

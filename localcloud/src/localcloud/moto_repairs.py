@@ -1,8 +1,9 @@
 """Every change that localcloud makes in moto and every private name it uses, with the reason.
 
-moto is pinned. Each entry records the expected signature, and `repair_moto` compares before it
-changes anything: after an upgrade localcloud stops at its start with a message, instead of
-answering wrongly later.
+moto is pinned. Each entry records the expected signature, which is compared before anything is
+changed: a module of moto when it is imported, as EC2's alone takes half a second and 80 MB, and all
+of them at the start of localcloud if another moto is installed. It then stops with a message,
+instead of answering wrongly later.
 """
 
 from __future__ import annotations
@@ -10,27 +11,26 @@ from __future__ import annotations
 import base64
 import copy
 import functools
+import importlib
 import inspect
 import json
+import sys
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import version
+from types import ModuleType
 from typing import Any
 
+from boto3 import Session
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
-from moto.ec2.models.security_groups import SecurityGroupRule
-from moto.elbv2 import models as elbv2_models
-from moto.elbv2.utils import make_arn_for_load_balancer
-from moto.emr.responses import ElasticMapReduceResponse
 from moto.iam.access_control import PermissionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, IAMBackend
 from moto.kms import utils as kms_utils
-from moto.moto_server import werkzeug_app
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication
-from moto.s3.models import FakeBucket, FakeDeleteMarker
-from moto.ssm.models import Parameter
 
 from localcloud.errors import MotoChangedError
 from localcloud.identity.policies import (
@@ -41,32 +41,39 @@ from localcloud.identity.policies import (
     read_statements,
 )
 
+CHECKED_VERSION = "5.2.5"  # of moto, whose signatures are those below
 # The kind of the load balancer that is being created: app or net.
 load_balancer_kind: ContextVar[str] = ContextVar("load_balancer_kind", default="app")
 
 _ANYBODY = Principal("", "")
 _PARTITION = "aws"  # localcloud has no other; moto calls it the region of IAM
-_make_rule = SecurityGroupRule.__init__
-_show_parameter = Parameter.response_object
-_rule_signature = inspect.signature(_make_rule)
 
 
-def _init_rule(rule: SecurityGroupRule, *args: Any, **kwargs: Any) -> None:
+def _describe_rules(make_rule: Callable[..., None]) -> Callable[..., None]:
     """Store the description of a rule for a group or a prefix list where moto reads it."""
-    _make_rule(rule, *args, **kwargs)
-    given = _rule_signature.bind(rule, *args, **kwargs).arguments
-    for target in (given.get("source_group"), given.get("prefix_list_id")):
-        if target and "Description" in target:
-            rule.ip_range = {"Description": target["Description"]}
+    signature = inspect.signature(make_rule)
+
+    def __init__(rule: Any, *args: Any, **kwargs: Any) -> None:
+        make_rule(rule, *args, **kwargs)
+        given = signature.bind(rule, *args, **kwargs).arguments
+        for target in (given.get("source_group"), given.get("prefix_list_id")):
+            if target and "Description" in target:
+                rule.ip_range = {"Description": target["Description"]}
+
+    return __init__
 
 
-def _make_arn(*args: Any, **kwargs: Any) -> str:
+def _name_kind(make_arn: Callable[..., str]) -> Callable[..., str]:
     """Write the kind of load balancer into its ARN; moto always writes app."""
-    arn: str = make_arn_for_load_balancer(*args, **kwargs)
-    return arn.replace(":loadbalancer/app/", f":loadbalancer/{load_balancer_kind.get()}/")
+
+    def make_arn_for_load_balancer(*args: Any, **kwargs: Any) -> str:
+        arn = make_arn(*args, **kwargs)
+        return arn.replace(":loadbalancer/app/", f":loadbalancer/{load_balancer_kind.get()}/")
+
+    return make_arn_for_load_balancer
 
 
-def _dispose_marker(_marker: FakeDeleteMarker, _garbage: bool = False) -> None:
+def _dispose_marker(_marker: Any, _garbage: bool = False) -> None:
     """Do nothing: a delete marker has no content.
 
     Without versioning, deleting a key disposes of all its versions, and moto
@@ -74,7 +81,7 @@ def _dispose_marker(_marker: FakeDeleteMarker, _garbage: bool = False) -> None:
     """
 
 
-def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
+def _get_permission(bucket: Any, action: str, resource: str) -> Any:
     """Return whether a bucket's policy allows anonymous access.
 
     The gateway has already authorized a signed call, with its conditions; moto would repeat that
@@ -85,14 +92,18 @@ def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
     return PermissionResult.PERMITTED if allowed else PermissionResult.NEUTRAL
 
 
-def _seal_parameter(
-    parameter: Parameter, decrypt: bool = False, region: str | None = None
-) -> dict[str, Any]:
+def _seal(show_parameter: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     """Show an encrypted value that is not decrypted as base64; moto shows it readably."""
-    shown = _show_parameter(parameter, decrypt, region)
-    if parameter.parameter_type == "SecureString" and not decrypt:
-        shown["Value"] = base64.b64encode(shown["Value"].encode()).decode()
-    return shown
+
+    def response_object(
+        parameter: Any, decrypt: bool = False, region: str | None = None
+    ) -> dict[str, Any]:
+        shown = show_parameter(parameter, decrypt, region)
+        if parameter.parameter_type == "SecureString" and not decrypt:
+            shown["Value"] = base64.b64encode(shown["Value"].encode()).decode()
+        return shown
+
+    return response_object
 
 
 @functools.cache
@@ -115,30 +126,45 @@ def _make_aws_policies(backend: IAMBackend) -> list[AWSManagedPolicy]:
     return policies
 
 
+def _list_regions(_original: list[str]) -> list[str]:
+    """List the Regions of botocore, whose file takes 20 MB: when S3 Tables are called."""
+    return Session().get_available_regions("ec2")
+
+
+def _put(replacement: Any) -> Callable[[Any], Any]:
+    """Return what puts a replacement in the place of any original."""
+    return lambda _original: replacement
+
+
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A name of moto: its parameters or type as `describe` writes them, and its replacement.
+    """A name in a module of moto: its parameters or type as `describe` writes them, and its change.
 
-    Without a replacement it is only used.
+    `change` makes the replacement from the original; without it the name is only used.
     """
 
-    owner: Any
+    module: str
     name: str
     expected: str
-    replacement: Any = None
+    change: Callable[[Any], Any] | None = None
 
-    def check(self) -> None:
-        """Compare the name with the installed moto.
+    def apply(self) -> None:
+        """Compare the name with the installed moto, and replace it.
 
         Raises:
             MotoChangedError: the name has other parameters, is missing or is new.
         """
-        found = describe(getattr(self.owner, self.name, None))
+        *owners, last = self.name.split(".")
+        owner = functools.reduce(getattr, owners, sys.modules[self.module])
+        original = getattr(owner, last, None)
+        found = describe(original)
         if found != self.expected:
             raise MotoChangedError(
-                f"moto {version('moto')} has {found} as {self.owner.__name__}.{self.name}, expected"
-                f" {self.expected}: localcloud/moto_repairs.py was written for that"
+                f"moto {version('moto')} has {found} as {self.name} of {self.module}, expected "
+                f"{self.expected}: localcloud/moto_repairs.py was written for that"
             )
+        if self.change is not None:
+            setattr(owner, last, self.change(original))
 
 
 def describe(found: Any) -> str:
@@ -151,55 +177,99 @@ def describe(found: Any) -> str:
 
 
 REPAIRS = (
+    # Its list of Regions is older than those of S3 Tables.
     Repair(
-        SecurityGroupRule,
-        "__init__",
+        "moto.s3tables.models",
+        "s3tables_backends._additional_regions",
+        "list",
+        _list_regions,
+    ),
+    Repair(
+        "moto.ec2.models.security_groups",
+        "SecurityGroupRule.__init__",
         "(self, ec2_backend, ip_protocol, group_id, from_port, to_port, ip_range, source_group, "
         "prefix_list_id, is_egress, tags)",
-        _init_rule,
+        _describe_rules,
     ),
     Repair(
-        elbv2_models,
+        "moto.elbv2.models",
         "make_arn_for_load_balancer",
         "(account_id, lb_id, name, region_name)",
-        _make_arn,
+        _name_kind,
     ),
-    Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
-    Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
-    Repair(Parameter, "response_object", "(self, decrypt, region)", _seal_parameter),
+    Repair("moto.s3.models", "FakeDeleteMarker.dispose", "nothing", _put(_dispose_marker)),
+    Repair(
+        "moto.s3.models",
+        "FakeBucket.get_permission",
+        "(self, action, resource)",
+        _put(_get_permission),
+    ),
+    Repair("moto.ssm.models", "Parameter.response_object", "(self, decrypt, region)", _seal),
     # moto takes the region from the host name, and us-east-1 if the name has no region.
     Repair(
-        ElasticMapReduceResponse,
-        "get_region_from_url",
+        "moto.emr.responses",
+        "ElasticMapReduceResponse.get_region_from_url",
         "(self, request, full_url)",
-        BaseResponse.get_region_from_url,
+        _put(BaseResponse.get_region_from_url),
     ),
-    Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
-    Repair(IAMBackend, "_init_aws_policies", "(self)", _make_aws_policies),
+    Repair("moto.kms.utils", "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
+    Repair("moto.iam.models", "IAMBackend._init_aws_policies", "(self)", _put(_make_aws_policies)),
     # It lists moto's folders for each call, and compares the host with some 180 patterns.
     Repair(
-        DomainDispatcherApplication,
-        "get_backend_for_host",
+        "moto.moto_server.werkzeug_app",
+        "DomainDispatcherApplication.get_backend_for_host",
         "(self, host)",
-        functools.lru_cache(DomainDispatcherApplication.get_backend_for_host),
+        functools.lru_cache,
     ),
     # It would accept every web page; the gateway refuses them (door/web_pages.py).
-    Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),
+    Repair("moto.moto_server.werkzeug_app", "DISABLE_GLOBAL_CORS", "bool", _put(True)),
 )
 
 
 @functools.cache
 def repair_moto() -> None:
-    """Check every repair, then apply them all, once in a process.
+    """Repair what is imported, and the rest when it is; once in a process.
 
     Raises:
         MotoChangedError: the installed moto differs from the expected one.
     """
+    names = {repair.module for repair in REPAIRS}
+    sys.meta_path.insert(0, _RepairingFinder(names - sys.modules.keys()))
+    for name in names & sys.modules.keys():
+        _repair(name)
+    if version("moto") != CHECKED_VERSION:
+        for name in names:
+            importlib.import_module(name)
+
+
+def _repair(module: str) -> None:
     for repair in REPAIRS:
-        repair.check()
-    for repair in REPAIRS:
-        if repair.replacement is not None:
-            setattr(repair.owner, repair.name, repair.replacement)
+        if repair.module == module:
+            repair.apply()
+
+
+class _RepairingFinder(MetaPathFinder):
+    """Finds modules of moto like Python does, and repairs each after it was imported."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module to repair, None for others."""
+        if fullname not in self._names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                _repair(fullname)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 def announce_error_code(code: str) -> None:

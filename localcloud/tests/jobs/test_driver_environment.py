@@ -51,6 +51,11 @@ def test_java_does_not_compile_for_a_long_life(cloud, tmp_path):
     assert " -XX:TieredStopAtLevel=1" in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
 
+def test_java_writes_into_the_folder_of_the_job(cloud, tmp_path):
+    options = describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
+    assert f'"-XX:-UsePerfData" "-Djava.io.tmpdir={tmp_path}"' in options
+
+
 def test_java_uses_its_own_trust_store_without_authorities(cloud, monkeypatch, tmp_path):
     monkeypatch.setattr(Authorities, "files", lambda _self: [])
     assert "trustStore" not in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]

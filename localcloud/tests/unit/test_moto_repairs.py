@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import subprocess
+import sys
+from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from moto.moto_server import werkzeug_app
 
 from localcloud import moto_repairs
 from localcloud.errors import MotoChangedError
-from localcloud.moto_repairs import REPAIRS, Repair, describe, repair_moto
+from localcloud.moto_repairs import CHECKED_VERSION, REPAIRS, Repair, describe, repair_moto
 
+_MOST_KILOBYTES = 120_000  # at the start; it is 82,000
 _LOCALCLOUD = Path(moto_repairs.__file__).parent
 
 
@@ -21,11 +28,74 @@ class Kind:
         """As some class of moto has one."""
 
 
-def test_the_pinned_moto_has_the_expected_signatures():
+def _find(repair):
+    return attrgetter(repair.name)(importlib.import_module(repair.module))
+
+
+def test_the_pinned_moto_is_repaired_where_it_is_imported():
     repair_moto()
+
     for repair in REPAIRS:
-        if repair.replacement is not None:
-            assert getattr(repair.owner, repair.name) == repair.replacement
+        found = _find(repair)  # a changed signature raises here
+        if repair.change is not None and callable(found):
+            assert found.__module__ != repair.module or hasattr(found, "cache_info")
+    assert werkzeug_app.DISABLE_GLOBAL_CORS
+
+
+@pytest.fixture
+def teapot(tmp_path, monkeypatch):
+    """Repair `pour` of a module that is not imported yet, as if it were moto's."""
+    (tmp_path / "teapot.py").write_text("def pour(cup):\n    return 'tea'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+
+    def repair(expected):
+        change = Repair("teapot", "pour", expected, lambda pour: lambda cup: f"{pour(cup)}, milk")
+        monkeypatch.setattr(moto_repairs, "REPAIRS", (change,))
+        repair_moto.__wrapped__()
+
+    yield repair
+    sys.modules.pop("teapot", None)
+
+
+def test_a_module_is_repaired_when_it_is_imported(teapot):
+    teapot("(cup)")
+
+    assert "teapot" not in sys.modules
+    assert importlib.import_module("teapot").pour("cup") == "tea, milk"
+
+
+def test_another_moto_is_checked_at_the_start(teapot, monkeypatch):
+    monkeypatch.setattr(moto_repairs, "CHECKED_VERSION", "5.2.4")
+
+    with pytest.raises(MotoChangedError, match=r"has \(cup\) as pour of teapot, expected \(pot\)"):
+        teapot("(pot)")
+
+
+def test_the_checked_version_is_the_one_that_is_installed():
+    project = (_LOCALCLOUD.parents[1] / "pyproject.toml").read_text()
+
+    assert f"]=={CHECKED_VERSION}" in project
+    assert version("moto") == CHECKED_VERSION
+
+
+def test_the_start_imports_neither_ec2_of_moto_nor_an_operation():
+    code = """
+import sys
+import localcloud.door.server
+from localcloud.door.services import list_services
+found = {"moto.ec2", "moto.glue", "pyarrow", "duckdb", "sqlglot", "pyiceberg"}
+for service, package in list_services().values():
+    found |= {f"{package}.{each}" for each in service.operations}
+print(sorted(found & sys.modules.keys()))
+print(open('/proc/self/status').read().partition('VmRSS:')[2].split()[0])
+"""
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    imported, kilobytes = found.stdout.splitlines()
+    assert imported == "[]"
+    assert int(kilobytes) < _MOST_KILOBYTES
 
 
 @pytest.mark.parametrize(
@@ -33,7 +103,7 @@ def test_the_pinned_moto_has_the_expected_signatures():
     [("method", "(self, name, size)"), ("limit", "int"), ("missing", "nothing")],
 )
 def test_an_expected_signature_passes(name, expected):
-    Repair(Kind, name, expected).check()
+    Repair(__name__, f"Kind.{name}", expected).apply()
 
 
 @pytest.mark.parametrize(
@@ -47,15 +117,15 @@ def test_an_expected_signature_passes(name, expected):
 )
 def test_a_moto_that_has_changed_is_refused_with_its_version(name, expected, found):
     with pytest.raises(
-        MotoChangedError, match=rf"moto 5\.\d+\.\d+ has {found} as Kind.{name}, expected "
+        MotoChangedError, match=rf"moto 5\.\d+\.\d+ has {found} as Kind.{name} of .*, expected "
     ):
-        Repair(Kind, name, expected).check()
+        Repair(__name__, f"Kind.{name}", expected).apply()
 
 
 def test_each_repair_takes_the_parameters_of_the_original():
     for repair in REPAIRS:
-        if callable(repair.replacement) and repair.expected != "nothing":
-            given = describe(repair.replacement)
+        if repair.change is not None and repair.expected[0] == "(":
+            given = describe(_find(repair))
             assert given.count(",") == repair.expected.count(",") or "args, kwargs" in given
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -127,3 +129,58 @@ def test_a_service_says_what_iam_calls_its_operations():
 
     assert service.action("Invoke") == "lambda:InvokeFunction"
     assert service.action("GetFunction") == "lambda:GetFunction"
+
+
+# What runs beside the calls: it has to end with localcloud, and `status` has to show it.
+_STARTS = re.compile(r"threading\.Thread\(|Child\(|localcloud\.(brokers|functions|jobs) import")
+
+
+def _problems(service: Service, source: str) -> Iterator[str]:
+    ends = ".on_stop(" in source
+    if _STARTS.search(source) and not ends:
+        yield f"{service.name} starts something and does not end it: cloud.on_stop"
+    if ends and not service.status:
+        yield f"{service.name} runs something that status does not show: @describe"
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_service_ends_and_shows_what_it_starts(name):
+    service, package = services.list_services()[name]
+    folder = Path(packages.__file__).parent / package.rpartition(".")[2]
+
+    found = _problems(service, "".join(path.read_text() for path in folder.rglob("*.py")))
+
+    assert list(found) == []
+
+
+def test_a_service_that_neither_ends_nor_shows_anything_is_reported():
+    service = services.find_service("sqs")
+
+    assert "does not end it" in next(_problems(service, "threading.Thread(target=run)"))
+    assert "does not show" in next(_problems(service, "Child(); cloud.on_stop(end)"))
+
+
+def _imported_services(source: str) -> set[str]:
+    """The services whose modules some source imports."""
+    found = [
+        name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [f"{node.module}.{each.name}" for each in node.names]
+        )
+    ]
+    return {name.split(".")[2] for name in found if name.startswith("localcloud.services.")}
+
+
+def test_nothing_before_the_services_imports_one():
+    root = Path(packages.__file__).parents[1]
+    rooms = {path.relative_to(root): path.read_text() for path in root.rglob("*.py")}
+    found = {path: _imported_services(text) for path, text in rooms.items()}
+
+    users = {path.parts[0] for path, names in found.items() if names}
+    assert users == {"services", "testing"}
+    assert _imported_services("def f():\n    from localcloud.services import sqs") == {"sqs"}
+    assert _imported_services("import localcloud.services.sqs.queues as q") == {"sqs"}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from penstock.cli._explain import point_to_pages
 from penstock.cli._submit import add_submission, submit
 from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.terminal import Progress, Table, print_line, printable
@@ -80,6 +81,7 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
             bar.show("rows", number)
     if flags.output == "text":
         table.close()
+        point_to_pages(table.rows)
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from functools import partial
 
+from penstock.cli._explain import point_to_pages
 from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.terminal import Progress, Table, print_line
 from penstock.cli.values import print_json, show_moment
@@ -63,6 +64,7 @@ def _run_list(settings: argparse.Namespace) -> int:
             bar.show("events", number)
     if settings.output == "text":
         table.close()
+        point_to_pages(table.rows)
     return 1 if unreadable else 0
 
 

@@ -16,6 +16,7 @@ from penstock.cli import (
     _config,
     _contract,
     _errors,
+    _explain,
     _init,
     _produce,
     _read,
@@ -34,7 +35,12 @@ _TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
     "set up": {"init": _init, "config": _config, "contract": _contract, "completion": _completion},
     "events and records": {"produce": _produce, "read": _read},
     "schemas": {"schema": _schema},
-    "what failed": {"status": _status, "rejected": _rejected, "errors": _errors},
+    "what failed": {
+        "status": _status,
+        "rejected": _rejected,
+        "errors": _errors,
+        "explain": _explain,
+    },
     "jobs": {"submit": _submit},
 }
 _INSTALLED: Final = "extensions"

@@ -40,11 +40,13 @@ class Table:
     def __init__(self, form: str, *header: str) -> None:
         self._form = form
         self._header: tuple[str, ...] = header
+        self.rows = 0
 
     def add(self, *row: object) -> None:
         """Print a row."""
         self.close()
         print_line(self._form.format(*row))
+        self.rows += 1
 
     def close(self) -> None:
         """Print the header, unless it was."""

@@ -39,9 +39,9 @@ def read_records(event: Any) -> list[Record]:
         partitions = event["records"].values()
         return [_read_entry(entry) for partition in partitions for entry in partition]
     except _ODD as error:
+        found = _find_service(event) or f"that cannot be read ({type(error).__name__})"
         raise EventTextError(
-            f"found an event that cannot be read ({type(error).__name__}), expected one of a Kafka "
-            "mapping with records by partition"
+            f"found an event {found}, expected one of a Kafka mapping with records by partition"
         ) from error
 
 
@@ -58,6 +58,14 @@ def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:
             for source in held
         ]
     }
+
+
+def _find_service(event: Any) -> str:
+    """Return the service of another mapping's event, such as `of aws:kinesis`, or nothing."""
+    try:
+        return f"of {event['Records'][0]['eventSource']}"
+    except (IndexError, *_ODD):
+        return ""
 
 
 def _read_entry(entry: Mapping[str, Any]) -> Record:

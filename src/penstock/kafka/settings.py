@@ -10,6 +10,7 @@ from pathlib import Path
 
 from penstock.settings import Settings, setting
 
+_KINESIS = "kinesis://"
 _SERVER = re.compile(r"[^\s:,]+:([0-9]{1,5})")
 _LAST_PORT = 65_535
 _SECRET_ARN = re.compile(r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+")
@@ -25,6 +26,8 @@ class Security(StrEnum):
 
 
 def _parse_servers(text: str) -> tuple[str, ...]:
+    if text.startswith(_KINESIS):
+        return (text,)  # which `problems` refuses in a sentence of its own
     servers = tuple(server.strip() for server in text.split(","))
     ports = [int(match[1]) for match in map(_SERVER.fullmatch, servers) if match]
     if len(ports) < len(servers) or not all(0 < port <= _LAST_PORT for port in ports):
@@ -76,6 +79,12 @@ class KafkaSettings(Settings):
     def problems(self) -> Iterator[str]:
         """Yield a message for each setting that the login lacks or that it does not use."""
         security = self.security
+        if self.bootstrap_servers and self.bootstrap_servers[0].startswith(_KINESIS):
+            yield (
+                f"KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is {self.bootstrap_servers[0]!r}, "
+                "expected brokers as host:port; Kafka alone carries records, Kinesis does not "
+                "(docs/kinesis-or-msk.md says why)"
+            )
         if security is Security.SCRAM and self.secret_arn == "":
             yield "KAFKA_SECRET_ARN (--secret-arn) is missing, expected with KAFKA_SECURITY scram"
         if security is Security.IAM and self.region == "":

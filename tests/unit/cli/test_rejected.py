@@ -328,7 +328,8 @@ def test_a_replay_has_a_progress_bar(run: Run, client: Callable[..., Any], bucke
         run("list")
 
     assert "\r\x1b[K0 events, " in stderr.getvalue()
-    assert stderr.getvalue().endswith("\r\x1b[K")
+    pointer = "penstock: `penstock explain REASON` says what to do\n"
+    assert stderr.getvalue().endswith(f"\r\x1b[K{pointer}")
 
 
 def test_a_written_event_that_cannot_be_deleted_is_an_error(

@@ -120,6 +120,14 @@ def test_an_event_of_another_kind_is_rejected(event: Any) -> None:
         read_records(event)
 
 
+def test_an_event_of_kinesis_is_rejected_by_its_name() -> None:
+    kinesis = {"data": "AwA=", "partitionKey": "1", "sequenceNumber": "49"}
+    event = {"Records": [{"eventSource": "aws:kinesis", "kinesis": kinesis}]}
+
+    with pytest.raises(EventTextError, match=r"^found an event of aws:kinesis, expected one of "):
+        read_records(event)
+
+
 def test_a_record_keeps_data_out_of_its_repr() -> None:
     assert "secret" not in repr(
         Record(Source("t", 0, 1), b"secret", b"secret", (("h", b"secret"),))

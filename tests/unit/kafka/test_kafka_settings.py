@@ -26,6 +26,16 @@ def test_iam_is_the_default() -> None:
     assert settings.security is Security.IAM
 
 
+def test_a_stream_of_kinesis_is_refused_with_its_page() -> None:
+    assert _problems(
+        {"KAFKA_BOOTSTRAP_SERVERS": "kinesis://sensor", "AWS_REGION": "eu-west-1"}
+    ) == (
+        "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is 'kinesis://sensor', expected brokers as "
+        "host:port; Kafka alone carries records, Kinesis does not (docs/kinesis-or-msk.md says "
+        "why)",
+    )
+
+
 def test_all_of_them_by_flag(tmp_path: Path) -> None:
     ca_file = tmp_path / "ca.pem"
     ca_file.touch()

@@ -146,7 +146,7 @@ def test_the_readme_is_short() -> None:
 
 def test_the_costs_add_up() -> None:
     page = (_ROOT / "docs/cost.md").read_text()
-    rows = re.findall(r"^\| .* \| (\d.*) \| ([\d.]+) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| .* \| (\d+ x .*) \| ([\d.]+) \|$", page, re.MULTILINE)
     totals = re.findall(r"\*\*([\d.]+) US dollars a month\*\*", page)
 
     assert len(rows) >= 5

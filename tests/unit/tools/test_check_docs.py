@@ -120,12 +120,12 @@ def test_the_list_of_decisions_has_every_page_by_subject(tmp_path: Path) -> None
     (tmp_path / "README.md").touch()
     _write_decision(tmp_path, "0001-a.md", "Repository")
     _write_decision(tmp_path, "0002-b.md", "Spark and the lake")
-    _write_decision(tmp_path, "0003-c.md", "Repository")
+    _write_decision(tmp_path, "0007-c.md", "Repository")
 
     assert with_decisions_list(_DECISIONS, tmp_path) == (
         "a\n<!-- decisions: made -->\n\n"
         "## Spark and the lake\n\n- 0002 [b, not z](0002-b.md)\n\n"
-        "## Repository\n\n- 0001 [a, not z](0001-a.md)\n- 0003 [c, not z](0003-c.md)\n"
+        "## Repository\n\n- 0001 [a, not z](0001-a.md)\n- 0007 [c, not z](0007-c.md)\n"
         "\n<!-- end of decisions -->\nb\n"
     )
 
@@ -134,12 +134,16 @@ def test_the_list_of_decisions_has_every_page_by_subject(tmp_path: Path) -> None
     ("name", "subject", "message"),
     [
         ("0002-b.md", "Sparks", r"0002-b\.md: expected `# TITLE`.*one of Records and schemas, "),
-        ("0003-b.md", "localcloud", r"0003-b\.md: expected the number 0002, "),
-        ("20261122-b.md", "localcloud", r"20261122-b\.md: expected the number 0002, "),
+        ("0001-b.md", "localcloud", r"0001-b\.md: expected a number of its own with 4 digits"),
+        (
+            "20261122-b.md",
+            "localcloud",
+            r"20261122-b\.md: expected a number of its own with ",
+        ),
     ],
-    ids=["subject", "gap", "date"],
+    ids=["subject", "twice", "date"],
 )
-def test_a_decision_without_a_subject_or_out_of_number_is_refused(
+def test_a_decision_without_a_subject_or_number_of_its_own_is_refused(
     tmp_path: Path, name: str, subject: str, message: str
 ) -> None:
     _write_decision(tmp_path, "0001-a.md", "Repository")
@@ -153,6 +157,9 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (tmp_path / "docs/adr").mkdir(parents=True)
     (tmp_path / "docs/settings.md").write_text("no table\n")
     (tmp_path / "docs/adr/README.md").write_text("none\n")
+    (tmp_path / "docs/cost.md").write_text("free\n")
+    (tmp_path / "docs/operate").mkdir()
+    (tmp_path / "docs/operate/reasons.md").write_text("no reason\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
     module = tmp_path / "infra/modules/lake"
     module.mkdir(parents=True)
@@ -161,10 +168,15 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (module / "README.md").write_text(f"before\n{begin}old\n{end}after\n")
     (module / "outputs.tf").write_text('output "arn" {\n  description = "The ARN."\n}\n')
 
-    assert generated_pages(tmp_path) == {
+    pages = generated_pages(tmp_path)
+
+    assert pages.pop(tmp_path / "docs/cost.svg").startswith("<svg ")
+    assert pages == {
         tmp_path / "docs/settings.md": "no table\n",
         tmp_path / "CONTRIBUTING.md": "nor here\n",
         tmp_path / "docs/adr/README.md": "none\n",
+        tmp_path / "docs/cost.md": "free\n",
+        tmp_path / "docs/operate/reasons.md": "no reason\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",
     }

@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 
 from localcloud.brokers.addresses import check_free
@@ -162,17 +162,24 @@ class BrokerCluster:
 
     def open_admin(self) -> KafkaAdminClient:
         """Open an admin client with all permissions; the caller closes it."""
-        return KafkaAdminClient(
-            bootstrap_servers=[
+        return KafkaAdminClient(**self._internal_login())
+
+    def open_consumer(self) -> KafkaConsumer:
+        """Open a consumer of no group, with all permissions; the caller closes it."""
+        return KafkaConsumer(**self._internal_login(), group_id=None)
+
+    def _internal_login(self) -> dict[str, Any]:
+        return {
+            "bootstrap_servers": [
                 f"{self.spec.address(node)}:{INTERNAL_PORT}"
                 for node in self.broker_ids
                 if self._processes[node].running
             ],
-            security_protocol="SASL_PLAINTEXT",
-            sasl_mechanism="PLAIN",
-            sasl_plain_username=ADMIN_USER,
-            sasl_plain_password=self._password,
-        )
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": "PLAIN",
+            "sasl_plain_username": ADMIN_USER,
+            "sasl_plain_password": self._password,
+        }
 
     def _upsert(self, users: Mapping[str, str]) -> None:
         if not users:

@@ -12,6 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcloud.children import java_scratch
 from localcloud.errors import MissingToolError
 from localcloud.folders import CACHE
 from localcloud.jars import JARS, find_jars
@@ -58,6 +59,7 @@ class Jvm:
         return [
             "java",
             *_FLAGS,
+            *java_scratch(properties.parent),
             *self._archive_flags(properties),
             f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
             # A broker looks up the name of its own address at each login. A slow name server

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Thread
 from typing import TypeAlias
 
+from localcloud.door.web_pages import LocalHandler
 from localcloud.errors import TokenRefusedError
 from localcloud.identity import AcceptedToken
 
@@ -48,8 +49,8 @@ def serve_token_checks(
         thread.join()
 
 
-def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[LocalHandler]:
+    class Handler(LocalHandler):
         def do_POST(self) -> None:
             question = self.rfile.read(int(self.headers["Content-Length"])).decode()
             try:
@@ -61,9 +62,6 @@ def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[BaseHTTPR
             self.send_response(status)
             self.end_headers()
             self.wfile.write(text.encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Log nothing: no log may contain a token."""
 
     return Handler
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from localcloud.command.assumptions import read_assumptions
 from localcloud.command.fetch import list_missing
-from localcloud.command.instance import Instance, clear_folder, find_instance
+from localcloud.command.instance import Instance, clear_folder, find_instance, read_instance
 from localcloud.command.logs import follow_log
 from localcloud.command.terminal import say
 from localcloud.errors import LocalcloudError
@@ -39,7 +39,7 @@ def up(folder: Path, port: int) -> None:
                 f"it does not answer on port {port}: stop it first, or use another --folder"
             )
         return
-    clear_folder(folder)
+    _clear(folder)
     instance = _start(folder, port)
     say(f"localcloud answers on {instance.endpoint} after {time.monotonic() - begun:.1f} s")
     say(f"  process   {instance.pid}, its files in {folder}")
@@ -52,13 +52,15 @@ def up(folder: Path, port: int) -> None:
 
 def down(folder: Path) -> None:
     """Stop localcloud and every process that it started."""
-    instance = find_instance(folder)
+    instance = read_instance(folder)
     if instance is None:
         say("localcloud does not run")
         return
-    gently = instance.end(_END_SECONDS)
-    clear_folder(folder)
-    how = "ended" if gently else f"was killed, it did not end within {_END_SECONDS} s"
+    how = "had ended before"
+    if instance.alive:
+        gently = instance.end(_END_SECONDS)
+        how = "ended" if gently else f"was killed, it did not end within {_END_SECONDS} s"
+    _clear(folder)
     say(f"localcloud {how} (process {instance.pid})")
 
 
@@ -159,14 +161,24 @@ def registry(folder: Path, port: int, interface: str, host: str, output: str) ->
         say(f"    Confluent's API confluent+http://{address}/apis/ccompat/v7")
 
 
+def _clear(folder: Path) -> None:
+    """End what an earlier localcloud left, empty its folder, and keep others from new files."""
+    os.umask(0o077)
+    if left := read_instance(folder):
+        left.end_processes()
+    clear_folder(folder)
+
+
 def _start(folder: Path, port: int) -> Instance:
-    log = folder / "server.log"
+    log, scratch = folder / "server.log", folder / "tmp"
+    scratch.mkdir()
     with log.open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "localcloud.command.daemon", str(folder), str(port)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
+            env=os.environ | {"TMPDIR": str(scratch)},
             start_new_session=True,
         )
     deadline = time.monotonic() + _READY_SECONDS

@@ -9,10 +9,12 @@ import signal
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from localcloud.children import SERVER_VARIABLE
 from localcloud.errors import LocalcloudError
 
 _FILE = "localcloud.json"
@@ -31,6 +33,19 @@ class Instance:
     def alive(self) -> bool:
         """Return whether exactly this process runs."""
         return self.started != 0 and start_time(self.pid) == self.started
+
+    @property
+    def mark(self) -> str:
+        """What the environment of each of its processes has in SERVER_VARIABLE."""
+        return f"{self.pid}.{self.started}"
+
+    def end_processes(self) -> None:
+        """Kill what it started and a kill -9 of it left, such as a process that is stopped."""
+        while left := _list_processes(f"{SERVER_VARIABLE}={self.mark}"):
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(_POLL_SECONDS)
 
     def end(self, seconds: float) -> bool:
         """Send SIGTERM and wait; kill it after that time. Return whether it ended by itself."""
@@ -66,16 +81,22 @@ class Instance:
 
 def find_instance(folder: Path) -> Instance | None:
     """Return the server that runs on a folder, or None."""
+    instance = read_instance(folder)
+    return instance if instance is not None and instance.alive else None
+
+
+def read_instance(folder: Path) -> Instance | None:
+    """Return the server that runs on a folder or ended without `down`, or None."""
     try:
-        instance = Instance(**json.loads((folder / _FILE).read_text()))
+        return Instance(**json.loads((folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):
         return None
-    return instance if instance.alive else None
 
 
 def note_instance(folder: Path, endpoint: str) -> None:
-    """Record in one step that this process serves a folder."""
+    """Record in one step that this process serves a folder, and mark the processes it starts."""
     instance = Instance(os.getpid(), start_time(os.getpid()), endpoint)
+    os.environ[SERVER_VARIABLE] = instance.mark
     scratch = folder / f"{_FILE}.new"
     scratch.write_text(json.dumps(asdict(instance)))
     scratch.replace(folder / _FILE)
@@ -96,6 +117,17 @@ def clear_folder(folder: Path) -> None:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, mode=0o700)  # it holds logs, zips and secrets of functions
     marker.write_text("{}")
+
+
+def _list_processes(marked: str) -> list[int]:
+    """List the running processes whose environment has a variable with a value."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # another user's, or it has ended
+            variables = (place / "environ").read_bytes().split(b"\0")
+            if marked.encode() in variables and start_time(int(place.name)):
+                found.append(int(place.name))
+    return found
 
 
 def start_time(pid: int) -> int:

@@ -8,7 +8,6 @@ import io
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -18,8 +17,9 @@ from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.door.errors import not_implemented
+from localcloud.door.errors import unknown_operation
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.door.services import find_service
 
 _moto = DomainDispatcherApplication(create_backend_app)
 
@@ -27,8 +27,6 @@ _ACCOUNT = "HTTP_X_MOTO_ACCOUNT_ID"
 _NOBODY = "000000000000"  # the account of a caller who has none
 _PAGE = b"<!doctype html"
 
-# moto checks and writes without a lock, so that two conditional writes at once might both succeed.
-_CHECK_THEN_WRITE = frozenset({"dynamodb", "ec2", "glue", "iam", "s3"})
 _locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
 # moto selects the parts of S3 by query string, not by one method per operation. It would answer
@@ -40,11 +38,10 @@ _S3_LACKS = re.compile(
 )
 
 
-def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+def answer_unsigned(environ: dict[str, Any]) -> HttpAnswer:
     """Let moto answer an unsigned request to S3, whichever account owns the bucket."""
     # Without an account moto would search all of them for the key of the caller.
-    answer: Iterable[bytes] = _moto(environ | {_ACCOUNT: _NOBODY}, start_response)
-    return answer
+    return _answer(environ | {_ACCOUNT: _NOBODY})
 
 
 def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
@@ -53,11 +50,6 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
     Raises:
         AwsError: moto does not implement it; a page of HTML is never returned.
     """
-    head: dict[str, Any] = {}
-
-    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
-        head.update(status=int(status.split(" ", maxsplit=1)[0]), headers=tuple(headers))
-
     environ = environ | {
         _ACCOUNT: call.owner or call.account,
         "wsgi.input": io.BytesIO(call.body),
@@ -67,13 +59,25 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         credential = Request(environ).args["X-Amz-Credential"]
         environ["HTTP_AUTHORIZATION"] = f"AWS4-HMAC-SHA256 Credential={credential}"
     try:
-        with _locks[call.service] if call.service in _CHECK_THEN_WRITE else nullcontext():
-            answer = b"".join(_moto(environ, start_response))
+        alone = find_service(call.service).one_at_a_time
+        with _locks[call.service] if alone else nullcontext():
+            answer = _answer(environ)
     except NotImplementedError as error:  # moto raises it for an operation that it lacks
-        raise not_implemented(call.name) from error
-    if answer[: len(_PAGE)].lower() == _PAGE:
-        raise not_implemented(call.name)
-    return HttpAnswer(head["status"], head["headers"], answer)
+        raise unknown_operation(call.name, call.protocol) from error
+    if answer.body[: len(_PAGE)].lower() == _PAGE:
+        raise unknown_operation(call.name, call.protocol)
+    return answer
+
+
+def _answer(environ: dict[str, Any]) -> HttpAnswer:
+    head: list[Any] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
+        head[:] = [int(status.split(" ", maxsplit=1)[0]), tuple(headers)]
+
+    body = b"".join(_moto(environ, start_response))
+    status, sent = head
+    return HttpAnswer(status, sent, body)
 
 
 def knows(service: str, operation: str) -> bool:
@@ -81,7 +85,7 @@ def knows(service: str, operation: str) -> bool:
     if service == "s3":
         return _S3_LACKS.search(operation) is None
     name = camelcase_to_underscores(operation)
-    return any(_defines(kind, name) for kind in _response_classes(service))
+    return any(_defines(kind, name) for kind in load(service))
 
 
 def _defines(kind: type[Any], name: str) -> bool:
@@ -90,7 +94,8 @@ def _defines(kind: type[Any], name: str) -> bool:
 
 
 @functools.cache
-def _response_classes(service: str) -> tuple[type[Any], ...]:
+def load(service: str) -> tuple[type[Any], ...]:
+    """Import a service of moto, and return the classes that answer its calls; none: it lacks it."""
     folder = "awslambda" if service == "lambda" else service.replace("-", "")
     if folder not in list_of_moto_modules():
         return ()

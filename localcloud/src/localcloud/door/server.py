@@ -44,7 +44,7 @@ def start_server(folder: Path, port: int) -> Server:
     """Start a server on a loopback port (0 takes a free one)."""
     repair_moto()
     list_services()  # each descriptor is read at the start
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     cloud = Cloud(endpoint="", folder=folder)
     log = CallLog(folder / "calls.jsonl")
     gateway = Gateway(cloud, log, ControlDoor(cloud))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from email.message import Message
+from http.server import BaseHTTPRequestHandler
 
 _LOCAL = re.compile(
     r"(127(\.\d{1,3}){3}|\[::1\]|([\w.-]+\.)?localhost\.?)(:\d+)?", re.ASCII | re.IGNORECASE
@@ -29,3 +30,19 @@ def find_objection(headers: Message) -> str | None:
     if site != _TYPED:
         return f"localcloud takes no call from a web page, and this one is {site}"
     return None
+
+
+class LocalHandler(BaseHTTPRequestHandler):
+    """A handler of requests for programs on this machine: it refuses those of web pages."""
+
+    def parse_request(self) -> bool:
+        """Read the head of a request and check it."""
+        if not super().parse_request():
+            return False
+        if objection := find_objection(self.headers):
+            self.send_error(403, explain=objection)
+            return False
+        return True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing: a request may hold an event or a token."""

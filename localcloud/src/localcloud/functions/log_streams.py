@@ -47,15 +47,15 @@ class LogStream:
         """Write lines, each as one log event, and record the metrics in them."""
         now = int(time.time() * 1000)
         self._invocation += lines
-        if not self._allowed:  # CloudWatch reads the metrics from the log
+        if not self._allowed:
             return
-        record_embedded(*self._place, lines)
         with _writing:
             if self.group not in self._logs.groups:
                 return  # deleted while the function runs: later lines are lost, as on AWS
             self._logs.put_log_events(
                 self.group, self.name, [{"timestamp": now, "message": line} for line in lines]
             )
+        record_embedded(*self._place, lines)  # CloudWatch reads the metrics from the log
 
     def _may_write(self, spec: FunctionSpec) -> bool:
         group = f"arn:aws:logs:{spec.region}:{spec.account}:log-group:{self.group}"

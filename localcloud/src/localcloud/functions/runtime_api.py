@@ -16,10 +16,10 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
-from localcloud.door.web_pages import find_objection
+from localcloud.door.web_pages import LocalHandler
 
 _OK = 200
 _ACCEPTED = 202
@@ -107,20 +107,11 @@ class _Server(ThreadingHTTPServer):
         """Ignore it: a killed process resets its connection."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
     # With Nagle's algorithm an event of some kilobytes waits 40 ms for a delayed acknowledgement.
     disable_nagle_algorithm = True
-
-    def parse_request(self) -> bool:
-        """Read the head of a request; refuse one from a web page."""
-        if not super().parse_request():
-            return False
-        if objection := find_objection(self.headers):
-            self.send_error(403, explain=objection)
-            return False
-        return True
 
     def do_GET(self) -> None:
         event = self.server.api.wait_event()
@@ -149,6 +140,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: the function has its own log."""

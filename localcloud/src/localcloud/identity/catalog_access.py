@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from moto.glue.models import glue_backends
+from moto.backends import get_backend
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
@@ -145,8 +145,6 @@ def check_catalog(call: Call) -> None:
     Raises:
         AwsError: AccessDeniedException.
     """
-    if call.service != "glue":
-        return
     params, lake, operation = call.params, lake_of(call), call.operation
     database = params.get("DatabaseName") or params.get("Name") or ""
     if operation == "CreateDatabase":
@@ -170,8 +168,6 @@ def check_catalog(call: Call) -> None:
 
 def settle_catalog(call: Call, answer: HttpAnswer) -> HttpAnswer:
     """Grant a creator what it made, and hide what the caller may not see in the answer."""
-    if call.service != "glue":
-        return answer
     params, lake = call.params, lake_of(call)
     match call.operation:
         case "CreateDatabase":
@@ -310,12 +306,12 @@ def _by_iam(lake: Lake, database: str) -> bool:
 
 
 def _exists(lake: Lake, database: str, table: str | None = None) -> bool:
-    found = glue_backends[lake.account][lake.region].databases.get(database)
+    found = get_backend("glue")[lake.account][lake.region].databases.get(database)
     return found is not None and (table is None or table in found.tables)
 
 
 def _location_of(lake: Lake, database: str) -> str:
-    found = glue_backends[lake.account][lake.region].databases.get(database)
+    found = get_backend("glue")[lake.account][lake.region].databases.get(database)
     uri = str((found.input.get("LocationUri") if found else "") or "")
     return uri.partition("://")[2].rstrip("/")
 

@@ -164,7 +164,7 @@ def _encryption_rule(bucket: Any) -> dict[str, Any]:
 def _bucket_policy(_account: str, _region: str, end: str) -> Any:
     bucket = end.partition("/")[0]
     account = s3_backends.bucket_accounts.get(bucket, ("aws", ""))[1]
-    return s3_backends[account]["aws"].buckets[bucket].policy if account else None
+    return s3_backends[account]["aws"].get_bucket(bucket).policy if account else None
 
 
 def _secret_policy(account: str, region: str, end: str) -> Any:

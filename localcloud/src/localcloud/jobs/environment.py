@@ -10,6 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
 from localcloud.authorities import Authorities
+from localcloud.children import java_scratch
 from localcloud.cloud import Cloud
 from localcloud.errors import JobFailedError
 from localcloud.identity.credentials import SessionKey, SessionKeys
@@ -71,7 +72,9 @@ def driver_variables(cloud: Cloud, place: Place, key: SessionKey, folder: Path) 
         MissingHopError: a subnet or security group does not exist.
     """
     network = load_network(cloud).environment_for(find_source(place.subnets, place.groups))
-    options = [network["JAVA_TOOL_OPTIONS"], _SHORT_LIVED, *_trust_options(cloud, folder)]
+    scratch = [f'"{flag}"' for flag in java_scratch(folder)]
+    trust = _trust_options(cloud, folder)
+    options = [network["JAVA_TOOL_OPTIONS"], _SHORT_LIVED, *scratch, *trust]
     return {
         **network,
         **key.variables,

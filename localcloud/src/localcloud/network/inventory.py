@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from moto.ec2.models import ec2_backends
-from moto.elbv2.models import elbv2_backends
+from moto.backends import get_backend  # EC2 takes half a second: imported at its first use
 from moto.route53.models import route53_backends
 
 from localcloud.errors import MissingHopError
@@ -19,7 +18,7 @@ def plain_name(name: str) -> str:
 
 def regions_of_ec2() -> Iterator[Any]:
     """Yield moto's EC2 of every account and region in use."""
-    for regions in list(ec2_backends.values()):
+    for regions in list(get_backend("ec2").values()):
         yield from list(regions.values())
 
 
@@ -135,24 +134,24 @@ def find_endpoint_service(service_name: str) -> tuple[Any, Any] | None:
 
 def endpoint_services(account: str, region: str) -> dict[str, Any]:
     """Return the endpoint services of an account by id."""
-    return dict(ec2_backends[account][region].configurations)
+    return dict(get_backend("ec2")[account][region].configurations)
 
 
 def find_load_balancer(account: str, region: str, arn: str) -> Any | None:
     """Return a load balancer, None if it does not exist."""
-    return elbv2_backends[account][region].load_balancers.get(arn)
+    return get_backend("elbv2")[account][region].load_balancers.get(arn)
 
 
 def find_target_group(account: str, region: str, arn: str) -> Any | None:
     """Return a target group, None if it does not exist."""
-    return elbv2_backends[account][region].target_groups.get(arn)
+    return get_backend("elbv2")[account][region].target_groups.get(arn)
 
 
 def listener_ports() -> set[int]:
     """Return every port on which a network load balancer of any account listens."""
     return {
         int(listener.port)
-        for regions in list(elbv2_backends.values())
+        for regions in list(get_backend("elbv2").values())
         for elbv2 in list(regions.values())
         for balancer in list(elbv2.load_balancers.values())
         if balancer.type == "network"

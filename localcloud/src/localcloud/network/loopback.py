@@ -7,8 +7,9 @@ import socket
 
 from localcloud.errors import AddressInUseError
 
-# Below the networks of the brokers (127.100 and up), above the ones that people pick by hand.
+# Above the ones that people pick by hand.
 _NETWORKS = range(64, 100)
+BROKER_NETWORKS = range(100, 250)
 _ATTEMPTS = 50
 _GUARD_PORT = 4565
 
@@ -23,7 +24,9 @@ class LoopbackAddresses:
     def take(self) -> str:
         """Return an unused address."""
         if not self._free:
-            self._free = self._claim_network()
+            network, guard = claim_network(_NETWORKS)
+            self._guards.append(guard)
+            self._free = [f"{network}.{last}" for last in range(2, 255)]
         return self._free.pop(0)
 
     def give_back(self, address: str) -> None:
@@ -37,18 +40,23 @@ class LoopbackAddresses:
         self._guards.clear()
         self._free.clear()
 
-    def _claim_network(self) -> list[str]:
-        for _ in range(_ATTEMPTS):
-            network = f"127.{random.choice(_NETWORKS)}.{random.randrange(256)}"  # noqa: S311
-            guard = socket.socket()
-            try:
-                # Held while we live: the same bind of another localcloud fails.
-                guard.bind((f"{network}.1", _GUARD_PORT))
-            except OSError:
-                guard.close()
-                continue
-            self._guards.append(guard)
-            return [f"{network}.{last}" for last in range(2, 255)]
-        raise AddressInUseError(
-            f"{_ATTEMPTS} loopback networks were tried and each has a process on port {_GUARD_PORT}"
-        )
+
+def claim_network(second_octets: range) -> tuple[str, socket.socket]:
+    """Return the first octets of a /24 that no other localcloud has, and the socket that holds it.
+
+    Raises:
+        AddressInUseError: none was found.
+    """
+    for _ in range(_ATTEMPTS):
+        network = f"127.{random.choice(second_octets)}.{random.randrange(256)}"  # noqa: S311
+        guard = socket.socket()
+        try:
+            # Held while we live: the same bind of another localcloud fails.
+            guard.bind((f"{network}.1", _GUARD_PORT))
+        except OSError:
+            guard.close()
+            continue
+        return network, guard
+    raise AddressInUseError(
+        f"{_ATTEMPTS} loopback networks were tried and each has a process on port {_GUARD_PORT}"
+    )

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from botocore.exceptions import ClientError
 from pyiceberg.table import StaticTable
 
-from localcloud.queries.iceberg_repairs import repair_pyiceberg
+from localcloud.iceberg_repairs import repair_pyiceberg
 from localcloud.queries.information_schema import INFORMATION_SCHEMA, list_columns
 from localcloud.queries.query import QueryFailedError
 from localcloud.queries.row_filters import select_rows

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from localcloud.children import Child, supervised
+from localcloud.children import Child, java_scratch, supervised
 from localcloud.errors import MissingToolError, RegistryStartError
 from localcloud.jars import JARS
 
@@ -38,9 +38,13 @@ class ApicurioProcess:
         if runner is None:
             raise MissingToolError(f"found no {_RUNNER} in {_APP}; run `localcloud fetch`")
         begun = time.monotonic()
-        # Without an address it would listen on every interface.
-        options = (f"-Dquarkus.http.host={address}", f"-Dquarkus.http.port={port}")
-        command = supervised([*_JAVA, *options, "-jar", str(runner)])
+        # Without an address it would listen on every interface, and it lets every web page in.
+        options = (
+            f"-Dquarkus.http.host={address}",
+            f"-Dquarkus.http.port={port}",
+            "-Dquarkus.http.cors.origins=https://localhost.invalid",
+        )
+        command = supervised([*_JAVA, *java_scratch(log.parent), *options, "-jar", str(runner)])
         with log.open("wb") as output:
             self._child = Child(command, stdout=output, stderr=subprocess.STDOUT)
         try:

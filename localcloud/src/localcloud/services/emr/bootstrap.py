@@ -86,7 +86,7 @@ def _run(cloud: Cloud, cluster: Cluster, script: Mapping[str, Any], folder: Path
     key = take_role(cloud, cluster.place, cluster.id)
     variables = driver_variables(cloud, cluster.place, key, folder)
     path = fetch(_open_s3(cloud, cluster), script["Path"], folder)
-    path.chmod(0o755)
+    path.chmod(0o700)
     launch = DriverLaunch(
         ("/usr/bin/env", str(path), *script.get("Args", [])),
         home_of(cluster),
@@ -118,7 +118,7 @@ def _write_programs(folder: Path) -> Path:
     programs["python3"] = _PYTHON.format(python=load_spark_python().interpreter)
     for name, text in programs.items():
         (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
+        (folder / name).chmod(0o700)
     return folder
 
 

@@ -5,20 +5,36 @@ Other parts of localcloud use only `directory.ClusterDirectory`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from localcloud.door.operations import Call
 from localcloud.door.service import ErrorCode, LinkedRole, Service
-from localcloud.identity.access import by_parameter
+from localcloud.identity.access import by_parameter, role_in
 
 _LINKED = LinkedRole("kafka.amazonaws.com", "AWSServiceRoleForKafka")
 _AT_REST = ("EncryptionInfo", "EncryptionAtRest", "DataVolumeKMSKeyId")
+
+
+def list_roles(call: Call) -> Iterator[tuple[str, str]]:
+    """Yield the role that a new channel delivers as."""
+    for kind in ("IcebergDestinationConfiguration", "S3DestinationConfiguration"):
+        path = (kind, "ServiceExecutionRoleArn")
+        yield from role_in(path, "kafka.amazonaws.com", "CreateChannel")(call)
+
 
 SERVICE = Service(
     "kafka",
     endpoint="kafka",
     throttle=ErrorCode("TooManyRequestsException", 429),
     resources=by_parameter(
-        ("ClusterArn", "{}"), ("TargetClusterArn", "{}"), ("ResourceArn", "{}"), ("Arn", "{}")
+        ("ChannelArn", "{}"),
+        ("ClusterArn", "{}"),
+        ("TargetClusterArn", "{}"),
+        ("ResourceArn", "{}"),
+        ("Arn", "{}"),
     ),
     operations=(
+        "channels",
         "clusters",
         "configurations",
         "directory",
@@ -30,9 +46,15 @@ SERVICE = Service(
         "versions",
         "vpc_connections",
     ),
+    passed_roles=list_roles,
     linked_roles={"CreateCluster": _LINKED, "CreateClusterV2": _LINKED},
     # Service Authorization Reference, "Amazon MSK": dependent actions.
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     changes_network=True,
     status=("clusters",),
+    ignored={
+        "CreateCluster": "EnhancedMonitoring OpenMonitoring Rebalancing StorageMode",
+        "UpdateConnectivity": "ZookeeperAccess",
+        "UpdateMonitoring": "EnhancedMonitoring LoggingInfo OpenMonitoring",
+    },
 )

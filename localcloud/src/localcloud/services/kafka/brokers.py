@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from kafka import KafkaConsumer
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerProcess:
@@ -42,6 +44,9 @@ class RunningBrokers(Protocol):
 
     def open_listeners(self, listeners: frozenset[str]) -> None:
         """Restart the brokers with these listeners."""
+
+    def open_consumer(self) -> KafkaConsumer:
+        """Open a consumer of no group that may read every topic; the caller closes it."""
 
     def kill(self, broker_id: int) -> None:
         """Kill a broker with SIGKILL."""

@@ -9,12 +9,14 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
+from kafka import KafkaConsumer
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 
-from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+from localcloud.brokers import BrokerCluster, ClusterSpec, prepare_brokers
 from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.errors import AddressInUseError, BrokerStartError
+from localcloud.network.loopback import BROKER_NETWORKS, claim_network
 from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
 from localcloud.services.kafka.iam import serve_iam
 from localcloud.services.kafka.interfaces import zone_of
@@ -131,6 +133,9 @@ class _Brokers:
         self._cluster.spec = replace(self._cluster.spec, listeners=listeners)
         self._restart_all()
 
+    def open_consumer(self) -> KafkaConsumer:
+        return self._cluster.open_consumer()
+
     def kill(self, broker_id: int) -> None:
         self._cluster.kill(broker_id)
 
@@ -149,8 +154,10 @@ class _Brokers:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _make(self) -> BrokerCluster:
-        """Return a cluster on a random loopback network; a conflict is found when it starts."""
-        return BrokerCluster(self._folder, replace(self._spec, network=choose_network()))
+        """Return a cluster on a loopback network of its own; another program may listen there."""
+        network, guard = claim_network(BROKER_NETWORKS)
+        self._ending.callback(guard.close)
+        return BrokerCluster(self._folder, replace(self._spec, network=network))
 
     def _restart_all(self) -> None:
         # Properties set at run time would override those of the start.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from moto.ssm.models import ssm_backends
+from moto.backends import get_backend  # ssm's imports that of EC2, which takes half a second
 
 from localcloud.door.operations import Call
 from localcloud.identity.access import Access
@@ -66,7 +66,7 @@ def find_parameter(call: Call, name: str) -> Any:
     plain = name.partition(":parameter")[2] if name.startswith("arn:") else name
     if plain.startswith(_SECRET_REFERENCE):
         return None
-    return ssm_backends[call.account][call.region].get_parameter(plain.partition(":")[0])
+    return get_backend("ssm")[call.account][call.region].get_parameter(plain.partition(":")[0])
 
 
 def list_decrypted(call: Call) -> list[Any]:
@@ -75,7 +75,7 @@ def list_decrypted(call: Call) -> list[Any]:
     if not params.get("WithDecryption"):
         return []
     if path := params.get("Path"):
-        found, _ = ssm_backends[call.account][call.region].get_parameters_by_path(
+        found, _ = get_backend("ssm")[call.account][call.region].get_parameters_by_path(
             path,
             bool(params.get("Recursive")),
             next_token=_token(params),

@@ -1,0 +1,133 @@
+"""`penstock cost`: what a workload costs a month on MSK and on Kinesis."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from penstock.cli import add_output, expect, print_json, print_line, use_answer_codes
+from penstock.errors import SettingsError
+from penstock.extensions.cost.carriers import Workload
+from penstock.extensions.cost.operation import Estimate, estimate_cost
+from penstock.extensions.cost.text import format_estimate
+from penstock.settings import parse_count
+
+HELP = (
+    "Estimate a month of MSK as it is built here, MSK Serverless, and Kinesis Data Streams with "
+    "shards and on demand, for a workload, and the rates from which another one is cheaper."
+)
+_EXIT_CODES: Final = """\
+exit codes:
+  0  estimated
+  1  an error, or wrong usage
+"""
+_MOST_EVENTS: Final = 10_000_000
+_MOST_BYTES: Final = 2**20
+_MOST_CONSUMERS: Final = 1_000
+_MOST_HOURS: Final = 10 * 8_760
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    parser.add_argument(
+        "--events",
+        required=True,
+        type=expect(_parse_events, f"a number of 0 to {_MOST_EVENTS:,}"),
+        metavar="N",
+        help="events a second, on average",
+    )
+    for flag, most, default, meaning in (
+        ("--bytes", _MOST_BYTES, 1_024, "bytes of a record, with its frame and key"),
+        ("--consumers", _MOST_CONSUMERS, 1, "consumers, each of which reads all records"),
+        ("--retention", _MOST_HOURS, 24, "hours that records are kept"),
+    ):
+        parser.add_argument(
+            flag,
+            type=expect(partial(_parse_up_to, most), f"a whole number of 1 to {most:,}"),
+            default=default,
+            metavar="N",
+            help=f"{meaning} [%(default)s]",
+        )
+    parser.add_argument(
+        "--fan-out",
+        action="store_true",
+        help="consumers of Kinesis use enhanced fan-out even if shared reads are enough",
+    )
+    parser.add_argument("--items", action="store_true", help="print each item and its price too")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="write a plot of the costs by rate, as SVG"
+    )
+    add_output(parser, "the estimate with all items in one line")
+    use_answer_codes(parser, _EXIT_CODES)
+    parser.set_defaults(run=_run)
+
+
+def _run(flags: argparse.Namespace) -> int:
+    load = Workload(flags.events, flags.bytes, flags.consumers, flags.retention, flags.fan_out)
+    estimate = estimate_cost(load)
+    if flags.plot:
+        _write_plot(flags.plot, estimate)
+    if flags.output == "json":
+        print_json(_to_json(estimate))
+    else:
+        for line in format_estimate(estimate, with_items=flags.items):
+            print_line(line)
+    return 0
+
+
+def _to_json(estimate: Estimate) -> dict[str, object]:
+    return {
+        "load": estimate.load,
+        "region": estimate.prices.region,
+        "date": estimate.prices.date.isoformat(),
+        "carriers": [
+            {
+                "name": carrier.name,
+                "size": carrier.size,
+                "usd": carrier.usd,
+                "problem": carrier.problem,
+                "items": [
+                    {
+                        "part": item.part,
+                        "what": item.what,
+                        "count": item.count,
+                        "hours": item.hours,
+                        "usd": item.usd,
+                        "price": item.price,
+                    }
+                    for item in carrier.items
+                    if item.count
+                ],
+            }
+            for carrier in estimate.carriers
+        ],
+        "cheapest": estimate.cheapest,
+        "cheaper": [
+            {"than": other, "events": events} for other, events in estimate.cheaper_from.items()
+        ],
+    }
+
+
+def _write_plot(path: Path, estimate: Estimate) -> None:
+    try:
+        path.write_text(estimate.plot)
+    except OSError as error:
+        raise SettingsError(
+            [f"--plot is {path}, expected a file that can be written ({error.strerror})"]
+        ) from error
+
+
+def _parse_events(text: str) -> float:
+    events = float(text)
+    if not 0 <= events <= _MOST_EVENTS:
+        raise ValueError(text)
+    return events
+
+
+def _parse_up_to(most: int, text: str) -> int:
+    number = parse_count(text, least=1)
+    if number > most:
+        raise ValueError(text)
+    return number
