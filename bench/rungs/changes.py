@@ -58,7 +58,7 @@ class _Table:
 
 def _make_changes(world: World, rows: int, first: int) -> DataFrame:
     """Return two changes of each row, as sinks receive them."""
-    row = "NAMED_STRUCT('id', id, 'title', CONCAT('title ', id), 'rate', RAND())"
+    row = "NAMED_STRUCT('id', id, 'title', CONCAT('title ', id), 'rate', _offset / 7.0D)"
     return (
         world.spark.range(first, first + 2 * rows, 1, world.partitions)
         .selectExpr("id AS _offset", f"id % {rows} AS id")

@@ -187,7 +187,16 @@ def test_tables_are_equal_after_kills(capture, tables, job, seeded):
     job.catch_up("first")
     tables.check(running)
 
-    # The connector has lost its offsets and its slot, and is to flatten from now on.
+
+@pytest.mark.nightly
+def test_a_connector_without_offsets_reads_all_rows_again(capture, tables, job, seeded):
+    """It has lost its slot too, and flattens records from now on."""
+    running = capture[1]
+    running.query(create_tables())
+    running.connect("films", _TABLES, **SETTINGS)
+    running.query(f"{change_at_random(seeded, 20)} {write_marks('first')}")
+    wait_until("there are topics", lambda: _has_topics(job.settings))
+    job.catch_up("first")
     running.worker.act("films", "stop")
     running.query(f"{change_at_random(seeded, 20)} DELETE FROM film WHERE id < 10;")
     wait_until("the slot is free", lambda: running.query(_DROP_SLOT))
