@@ -97,7 +97,7 @@ class CdcStory:
 
     def _list_artifacts(self) -> list[str]:
         found = self._ask_registry("search/artifacts?limit=100")["artifacts"]
-        return sorted(each["id"] for each in found if each["id"].startswith("films."))
+        return sorted(each["id"] for each in found if each["id"].startswith("films.public."))
 
     def _have_second_versions(self) -> bool:
         values = [f"films.public.{table}-value" for table in TABLES]

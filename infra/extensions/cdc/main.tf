@@ -107,7 +107,7 @@ resource "aws_mskconnect_connector" "this" {
   }
 
   kafka_cluster {
-    apache_clustercluster {
+    apache_kafka_cluster {
       bootstrap_servers = var.platform.brokers.bootstrap_servers
 
       vpc {

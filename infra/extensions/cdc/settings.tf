@@ -63,6 +63,7 @@ locals {
       # It writes to the log of this database, so that the slot moves on while others of the server change.
       "heartbeat.interval.ms"                     = tostring(var.heartbeat_seconds * 1000)
       "heartbeat.action.query"                    = "SELECT pg_logical_emit_message(false, 'heartbeat', now()::text)"
+      "message.prefix.exclude.list"               = "heartbeat"
       "schema.name.adjustment.mode"               = "avro"
       "field.name.adjustment.mode"                = "avro"
       "topic.creation.default.partitions"         = tostring(var.topics.partitions)
