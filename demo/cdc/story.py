@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import urllib.request
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from demo.cdc.account import FilmAccount
@@ -14,13 +13,14 @@ from demo.cdc.lake import Lake
 from demo.screen import StepFailedError, Steps, print_table
 from localcloud.testing import wait_until
 
-# As infra/extensions/cdc with flatten = true, and a snapshot of its own.
+# As infra/extensions/cdc with flatten = true.
 _FLATTENING = {
     "transforms": "unwrap",
     "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
     "transforms.unwrap.add.fields": "op,db,schema,table,lsn,source.ts_ms,source.snapshot",
     "transforms.unwrap.delete.tombstone.handling.mode": "rewrite-with-tombstone",
-    "snapshot.mode": "always",
+    # Topics of their own, since a topic has one form of records, and so a snapshot of their own.
+    "topic.prefix": "films.flat",
 }
 _SHOWN = "film_id, title, release_year, rental_rate, rental_duration"
 _ALL = f"""
@@ -32,8 +32,9 @@ SELECT {_SHOWN} FROM (
   SELECT *, row_number() OVER (PARTITION BY film_id ORDER BY __lsn DESC) AS newest FROM film)
 WHERE newest = 1 AND __deleted != 'true' AND film_id <= 5 ORDER BY film_id
 """
-_REFINED = f"SELECT {_SHOWN}, rating FROM lake.films.films_public_film"
+_REFINED = f"SELECT {_SHOWN}, rating FROM lake.films.films_flat_public_film"
 _SHOW_REFINED = "SELECT * FROM lake.films.film_refined WHERE film_id <= 5 ORDER BY film_id"
+_ENVELOPES, _FLAT = r"films\.public\..*", r"films\.flat\.public\..*"
 _MARK = "UPDATE language SET name = '{}' WHERE language_id = 3"
 
 
@@ -55,23 +56,23 @@ class CdcStory:
         print_table([{"artifact": name} for name in self._list_artifacts()], ["artifact"])
         with steps.step("change some rows, and write the envelopes as they are"):
             self._change(FIRST, "first")
-            self._follow("envelopes", raw_path=self._path("raw"))
+            self._follow("envelopes", _ENVELOPES, raw_path=self._path("raw"))
         self._show_envelopes()
-        begun = datetime.now(UTC)
-        with steps.step("flatten the records, with a new snapshot"):
+        with steps.step("flatten the records, into topics of their own"):
             self.account.change_connector(_FLATTENING)
-            wait_until("values have a second version", self._have_second_versions)
+            wait_until("there are 24 artifacts", lambda: len(self._list_artifacts()) == 24)
         with steps.step("change more rows, and write three kinds of tables"):
             self._change(SECOND, "second")
             self._follow(
                 "tables",
+                _FLAT,
+                flattened_path=self._path("flattened"),
                 current_table="films.{table}",
                 refined_table="films.film_refined",
                 refined_query=_REFINED,
                 refined_by="rating",
             )
-            self.lake.run_job("flattened", begun, flattened_path=self._path("flattened"))
-            self.lake.name_files("film", "flattened", "topics", "films.public.film")
+            self.lake.name_files("film", "flattened", "topics", "films.flat.public.film")
         self._show_tables()
         with steps.step("compare six tables of the lake with PostgreSQL"):
             for table in TABLES:
@@ -81,10 +82,10 @@ class CdcStory:
         """Run changes, and then one that is read last."""
         self.account.query(f"{sql}; {_MARK.format(mark)}")
 
-    def _follow(self, name: str, **outputs: Any) -> None:
+    def _follow(self, name: str, topics: str, **outputs: Any) -> None:
         """Run the job until it has read the newest mark, which is in Kafka within a second."""
         wait_until("the slot is read to its end", self._is_captured)
-        self.lake.run_job(name, **outputs)
+        self.lake.run_job(name, topics, **outputs)
 
     def _is_captured(self) -> bool:
         """Return whether the connector has confirmed what was in the log a moment ago."""
@@ -97,13 +98,10 @@ class CdcStory:
 
     def _list_artifacts(self) -> list[str]:
         found = self._ask_registry("search/artifacts?limit=100")["artifacts"]
-        return sorted(each["id"] for each in found if each["id"].startswith("films.public."))
-
-    def _have_second_versions(self) -> bool:
-        values = [f"films.public.{table}-value" for table in TABLES]
-        return all(
-            self._ask_registry(f"groups/default/artifacts/{each}/versions")["count"] == 2
-            for each in values
+        return sorted(
+            each["id"]
+            for each in found
+            if each["id"].startswith(("films.public.", "films.flat.public."))
         )
 
     def _ask_registry(self, path: str) -> Any:
@@ -142,7 +140,7 @@ class CdcStory:
         )
         rows = self.account.query(f"SELECT row_to_json(t) FROM (SELECT {columns} FROM {table}) t")
         wanted = sorted(map(_text, map(json.loads, rows.splitlines())))
-        found = self.lake.query(f"SELECT {columns} FROM lake.films.films_public_{table}")
+        found = self.lake.query(f"SELECT {columns} FROM lake.films.films_flat_public_{table}")
         _expect(table, sorted(map(_text, found)), wanted)
 
 
