@@ -29,7 +29,7 @@ demo-staging: install ## Stage five related topics and join them, beside the dem
 demo-sales: install ## Sum up sales in windows, and enrich them in Avro through Apicurio
 	@$(VENV)/python -m demo.sales
 
-demo-cdc: install ## Capture the changes of a PostgreSQL database, and follow them with tables
+demo-cdc: install ## Capture the changes of a PostgreSQL database, alone or beside the demo
 	@$(VENV)/python -m demo.cdc
 
 demo-down: down ## End what the demo left running

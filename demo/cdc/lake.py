@@ -7,7 +7,6 @@ import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,11 @@ class Lake:
     kafka: KafkaSettings
     registry: str
 
-    def run_job(
-        self, name: str, starting: Starting | datetime = Starting.EARLIEST, **outputs: Any
-    ) -> None:
+    def run_job(self, name: str, topics: str, **outputs: Any) -> None:
         """Run the job to the end of the topics; a name is a checkpoint."""
         settings = CdcSettings(
             kafka=self.kafka,
-            read=ReadSettings(topic_pattern=r"films\.public\..*", starting=starting),
+            read=ReadSettings(topic_pattern=topics, starting=Starting.EARLIEST),
             schemas=RegistrySettings(f"apicurio+{self.registry}"),
             lease=LeaseSettings(),
             checkpoint=(self.folder / "checkpoints" / name).as_uri(),

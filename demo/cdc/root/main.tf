@@ -15,12 +15,6 @@ variable "prepared" {
   default     = false
 }
 
-variable "flatten" {
-  description = "Whether the connector flattens its records."
-  type        = bool
-  default     = false
-}
-
 variable "tables" {
   description = "The tables whose changes are captured."
   type        = set(string)
@@ -85,7 +79,6 @@ module "cdc" {
 
   name     = "films"
   database = { name = "films", instance = { multi_az = false, deletion_protection = false } }
-  flatten  = var.flatten
   plugin   = var.plugin
   prepared = var.prepared
   platform = {
