@@ -91,7 +91,11 @@ def maintain_table(
         f"'target-file-size-bytes', '{settings.file_mib * 2**20}', "
         f"'delete-file-threshold', '{_MOST_DELETE_FILES}', 'remove-dangling-deletes', 'true'))"
     )
-    spark.sql(f"{call}.rewrite_position_delete_files(table => '{table}')")
+    # The ones of files that were written again stay otherwise.
+    spark.sql(
+        f"{call}.rewrite_position_delete_files("
+        f"table => '{table}', options => map('rewrite-all', 'true'))"
+    )
     spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
     found.refresh()
     expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
