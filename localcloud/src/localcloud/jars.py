@@ -30,7 +30,7 @@ _TIMEOUT_SECONDS = 60
 class Jar:
     """A file of a Maven repository. An archive `holds` a file that shows that it was unpacked.
 
-    The purpose is the name of its folder: broker, registry or s3.
+    The purpose is the name of its folder: broker, exporter, registry or s3.
     """
 
     purpose: str

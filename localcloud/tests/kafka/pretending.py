@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from kafka.errors import KafkaConnectionError
 
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
@@ -45,6 +46,9 @@ class PretendedBrokers:
         self._do("open")
         self.listeners = listeners
 
+    def open_exporters(self, exporters):
+        self._do(("exporters", set(exporters)))
+
     def kill(self, broker_id):
         self._do(("kill", broker_id))
 
@@ -56,6 +60,12 @@ class PretendedBrokers:
 
     def restart(self, broker_id):
         self._do(("restart", broker_id))
+
+    def scrape(self, broker_id):
+        raise ConnectionRefusedError(f"broker {broker_id} is pretended")
+
+    def open_admin(self):
+        raise KafkaConnectionError
 
     def stop(self):
         self._do("stop")
