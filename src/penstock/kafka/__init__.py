@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
+from penstock.kafka.groups import GroupLag, read_group_lags
 from penstock.kafka.login import java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import await_permissions
@@ -25,6 +26,7 @@ __all__ = [
     "Consumer",
     "Delivery",
     "FoundOffsets",
+    "GroupLag",
     "KafkaSettings",
     "Message",
     "Producer",
@@ -45,5 +47,6 @@ __all__ = [
     "open_consumer",
     "open_producer",
     "read_ends",
+    "read_group_lags",
     "read_topic",
 ]
