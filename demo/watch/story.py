@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -28,6 +29,7 @@ QUERY = (
 # The picture has shorter steps than 5 minutes, so that its waves are seen.
 _SHOWN = QUERY.replace("5m", "10s")
 _NAME = "penstock-prometheus"
+_TAGS = [{"Key": "Name", "Value": _NAME}]
 _TRAFFIC_SECONDS = 75
 _PATIENCE_SECONDS = 120
 # A lag that does not shrink has no time to catch up.
@@ -85,23 +87,36 @@ class WatchStory:
         brokers = [{"Name": "group-name", "Values": ["penstock-brokers"]}]
         vpc = ec2.describe_security_groups(Filters=brokers)["SecurityGroups"][0]["VpcId"]
         of_vpc = [{"Name": "vpc-id", "Values": [vpc]}]
-        subnet = ec2.describe_subnets(Filters=of_vpc)["Subnets"][0]["SubnetId"]
-        tags = [{"Key": "Name", "Value": _NAME}]
         group = ec2.create_security_group(
             GroupName=_NAME,
             Description="Prometheus",
             VpcId=vpc,
-            TagSpecifications=[{"ResourceType": "security-group", "Tags": tags}],
+            TagSpecifications=[{"ResourceType": "security-group", "Tags": _TAGS}],
         )["GroupId"]
         ec2.run_instances(
             ImageId=ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"],
             MinCount=1,
             MaxCount=1,
-            SubnetId=subnet,
+            SubnetId=ec2.describe_subnets(Filters=of_vpc)["Subnets"][0]["SubnetId"],
             SecurityGroupIds=[group],
-            TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
+            IamInstanceProfile={"Name": self._make_profile()},
+            TagSpecifications=[{"ResourceType": "instance", "Tags": _TAGS}],
         )
         return str(group)
+
+    def _make_profile(self) -> str:
+        """Make a role without rights, which an instance must have here, and its profile."""
+        iam = self.account.client("iam")
+        trust = {
+            "Effect": "Allow",
+            "Principal": {"Service": "ec2.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+        document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        iam.create_role(RoleName=_NAME, AssumeRolePolicyDocument=document)
+        iam.create_instance_profile(InstanceProfileName=_NAME)
+        iam.add_role_to_instance_profile(InstanceProfileName=_NAME, RoleName=_NAME)
+        return _NAME
 
     def _apply(self, group: str) -> None:
         known = self.account.variables
