@@ -91,10 +91,12 @@ def test_an_alarm_has_a_metric_and_names_the_section_that_says_what_to_do(case, 
 
     assert alarms
     for alarm in alarms:
-        name, found = alarm["alarm_name"], _PAGE.search(alarm["alarm_description"])
+        name, text = alarm["alarm_name"], alarm["alarm_description"]
         assert [each for each in _watched(alarm) if not _is_published(*each)] == [], name
-        assert found, f"{name} names no section: {alarm['alarm_description']}"
-        assert found[2] in find_anchors(ROOT / found[1]), name
+        if text != UNKNOWN:  # it names what the apply makes
+            found = _PAGE.search(text)
+            assert found, f"{name} names no section: {text}"
+            assert found[2] in find_anchors(ROOT / found[1]), name
 
 
 def _watched(alarm):
