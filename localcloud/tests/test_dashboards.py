@@ -58,4 +58,5 @@ def test_a_body_that_is_not_valid_is_refused(client, body, problem):
 
 
 def test_a_name_has_letters_digits_and_dashes(client):
-    assert "The dashboard name 'a b' is not" in refusal(_put, client=client, body=_widget(), name="a b")[1]
+    _, message = refusal(_put, client=client, body=_widget(), name="a b")
+    assert "The dashboard name 'a b' is not up to 255 of" in message

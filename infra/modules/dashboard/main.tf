@@ -2,7 +2,7 @@
 # without a position, CloudWatch puts it at the next free one.
 locals {
   widgets = flatten([
-    for section in local.sections : [
+    for section in local._sections : [
       { type = "text", width = 24, height = 1, properties = { markdown = "## ${section.title}", background = "transparent" } },
       [for widget in section.widgets : {
         type  = "metric"

@@ -166,7 +166,7 @@ locals {
     metrics = [for service in var.services : ["AWS/Billing", "EstimatedCharges", "Currency", "USD", "ServiceName", service, { label = service, period = 21600 }]]
   }]
 
-  sections = [
+  _sections = [
     { title = "Brokers", widgets = flatten(local._brokers) },
     { title = "Consumer groups", widgets = flatten(local._groups) },
     { title = "Producer functions", widgets = flatten(local._producers) },

@@ -76,7 +76,7 @@ def _print(found: list[CatchUp]) -> None:
 
 
 def _to_json(each: CatchUp) -> dict[str, object]:
-    return {**asdict(each.lag), "lag": each.lag.records, "catch_up_seconds": each.seconds}
+    return {**asdict(each.lag), "lag": each.lag.records, "catchUpSeconds": each.seconds}
 
 
 def _parse_address(text: str) -> tuple[str, int]:
