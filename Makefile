@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-sales demo-cdc demo-down up down status check unit test mutants lint tf-check build contract \
+.PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-down up down status check unit test mutants lint tf-check build contract \
   aws-check check-seed format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -31,6 +31,9 @@ demo-sales: install ## Sum up sales in windows, and enrich them in Avro through 
 
 demo-cdc: install ## Capture the changes of a PostgreSQL database, alone or beside the demo
 	@$(VENV)/python -m demo.cdc
+
+demo-watch: install ## Let Prometheus scrape the brokers, and draw the rates of two topics
+	@$(VENV)/python -m demo.watch
 
 demo-down: down ## End what the demo left running
 

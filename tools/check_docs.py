@@ -180,10 +180,10 @@ def dead_mentions(text: str, root: Path) -> list[str]:
 def _has_target(page: Path, heading: str) -> bool:
     if not heading or not page.exists():
         return page.exists()
-    return heading in _find_anchors(page)
+    return heading in find_anchors(page)
 
 
-def _find_anchors(page: Path) -> set[str]:
+def find_anchors(page: Path) -> set[str]:
     """Return the names that GitHub gives to the headings of a page."""
     headings = _HEADING.findall(_CODE.sub("", page.read_text()))
     texts = [_LINKED.sub(r"\1", heading).lower() for heading in headings]

@@ -227,6 +227,24 @@ module "alarms" {
   subscribers = var.subscribers
 }
 
+module "dashboard" {
+  source = "../modules/dashboard"
+  count  = var.status.dashboard ? 1 : 0
+
+  prefix = var.prefix
+  region = var.region
+  cluster = var.cluster.type != "provisioned" ? null : {
+    name         = module.broker_cluster.name
+    broker_count = module.broker_cluster.broker_count
+    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
+    topics       = keys(var.topics)
+  }
+  dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
+  functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
+  producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
+  services           = ["AmazonMSK", "AmazonVPC", "AWSGlue", "AWSLambda"]
+}
+
 module "quotas" {
   source = "../modules/quotas"
 

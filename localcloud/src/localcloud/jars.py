@@ -39,7 +39,7 @@ _ERROR = "[ERROR] "
 class Jar:
     """A file that Maven fetches. An archive `holds` a file that shows that it was unpacked.
 
-    The purpose is the name of its pom and of its folder: broker, connect, registry or s3.
+    The purpose is the name of its pom and of its folder: broker, connect, exporter, registry or s3.
     """
 
     purpose: str

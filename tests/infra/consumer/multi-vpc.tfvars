@@ -48,3 +48,4 @@ network = {
 }
 prefix = "readers"
 spark  = null
+status = { dashboard = false }

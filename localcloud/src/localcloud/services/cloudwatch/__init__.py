@@ -1,4 +1,4 @@
-"""CloudWatch: moto keeps metrics and alarms, and alarms are evaluated here."""
+"""CloudWatch: moto keeps metrics, alarms and dashboards, and alarms are evaluated here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SERVICE = Service(
     endpoint="monitoring",
     throttle=ErrorCode("Throttling", 400),
     resources=by_action,
-    operations=("alarms",),
+    operations=("alarms", "dashboards"),
     signing_names=("monitoring",),
     status=("alarms",),
     moto=Moto(

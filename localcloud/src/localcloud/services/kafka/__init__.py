@@ -39,6 +39,7 @@ SERVICE = Service(
         "configurations",
         "directory",
         "history",
+        "metrics",
         "policies",
         "scram",
         "tags",
