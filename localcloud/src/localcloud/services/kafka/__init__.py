@@ -54,8 +54,8 @@ SERVICE = Service(
     changes_network=True,
     status=("clusters",),
     ignored={
-        "CreateCluster": "EnhancedMonitoring OpenMonitoring Rebalancing StorageMode",
+        "CreateCluster": "Rebalancing StorageMode",
         "UpdateConnectivity": "ZookeeperAccess",
-        "UpdateMonitoring": "EnhancedMonitoring LoggingInfo OpenMonitoring",
+        "UpdateMonitoring": "LoggingInfo",
     },
 )
