@@ -62,11 +62,10 @@ is_made_from() { [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint "$2")" ]; }
 
 packages_stamp=.venv/.packages
 project_stamp=.venv/.project
-poms="jars/*/pom.xml localcloud/jars/*/pom.xml"
-# localcloud's jars are where `localcloud fetch` would put them.
+poms="jars/*/pom.xml localcloud/tests/jars/pom.xml"
 jars_folder() {
     case "$1" in
-    localcloud/*) folder=${1%/pom.xml} && printf 'localcloud/.cache/jars/%s' "${folder##*/}" ;;
+    localcloud/*) printf 'localcloud/.cache/jars/tests' ;;
     *) printf '%s/lib' "${1%/pom.xml}" ;;
     esac
 }
@@ -85,10 +84,14 @@ decoder_ready() {
     [ -f src/penstock/spark/decoding/penstock-decoder.jar ] && [ -f "$decoder_stamp" ] &&
         [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]
 }
+# It names the jars that localcloud fetches itself.
+fetched_jars=localcloud/src/localcloud/jars.toml
+fetched_stamp=localcloud/.cache/.fetched
+localcloud_ready() { is_made_from "$fetched_stamp" "$fetched_jars"; }
 classes_ready() { for archive in localcloud/.cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
-    packages_ready && project_ready && decoder_ready && classes_ready || return 1
+    packages_ready && project_ready && decoder_ready && localcloud_ready && classes_ready || return 1
     for pom in $poms; do
         jars_ready "$pom" || return 1
     done
@@ -153,11 +156,6 @@ fetch_jars() {
         dependency:copy-dependencies -DoutputDirectory=lib
     for pom in $poms; do
         jars_ready "$pom" && continue
-        for archive in "$(jars_folder "$pom")"/*.tar.gz; do
-            [ -f "$archive" ] || continue
-            tar -xzf "$archive" -C "$(jars_folder "$pom")"
-            rm "$archive"
-        done
         fingerprint "$pom" >"$(jars_stamp "$pom")"
     done
 }
@@ -168,10 +166,11 @@ record_classes() {
     .venv/bin/python tools/record_classes.py
 }
 
-# What the first cluster and the first function would otherwise wait for.
+# Its jars, and what the first cluster and the first function would otherwise wait for.
 prepare_localcloud() {
-    say "Kafka's classes and Lambda's runtime into localcloud/.cache"
-    .venv/bin/python -m localcloud.command.prepare
+    say "What localcloud runs into localcloud/.cache"
+    .venv/bin/python -m localcloud fetch >/dev/null
+    fingerprint "$fetched_jars" >"$fetched_stamp"
 }
 
 case "$(uname -s)/$(uname -m)" in

@@ -9,7 +9,10 @@ import pytest
 
 from localcloud.network import load_network
 from localcloud.quotas import CONCURRENT_EXECUTIONS
+from localcloud.testing.clients import client, cloud
 from tests.two_accounts import TwoAccounts
+
+__all__ = ["client", "cloud"]
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,14 @@ from kafka import KafkaAdminClient
 from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
 from localcloud.errors import AddressInUseError, BrokerStartError, MissingToolError
 from localcloud.network import resolve_names
-from tests.fixtures.brokers import Brokers, running_brokers
 
 pytestmark = pytest.mark.kafka
 
 _LIMIT_KB = 200_000
 
 
-def _brokers_seen(brokers: Brokers) -> list[int]:
-    with closing(brokers.cluster.open_admin()) as admin:
+def _brokers_seen(cluster: BrokerCluster) -> list[int]:
+    with closing(cluster.open_admin()) as admin:
         return sorted(broker["broker_id"] for broker in admin.describe_cluster()["brokers"])
 
 
@@ -31,9 +30,12 @@ def _resident_kb(pid: int) -> int:
 
 
 def test_life_of_a_cluster(tmp_path: Path) -> None:
-    with running_brokers(tmp_path, broker_count=2) as brokers:
-        cluster = brokers.cluster
-        assert _brokers_seen(brokers) == [1, 2]
+    spec = ClusterSpec(network=choose_network(), broker_count=2)
+    with (
+        BrokerCluster(tmp_path, spec, jvm=prepare_brokers()) as cluster,
+        resolve_names(cluster.names),
+    ):
+        assert _brokers_seen(cluster) == [1, 2]
         assert all(_resident_kb(pid) < _LIMIT_KB for pid in cluster.pids.values())
         assert cluster.bootstrap_servers("IAM").split(",")[1] == f"{cluster.spec.name(2)}:9098"
 
@@ -41,7 +43,7 @@ def test_life_of_a_cluster(tmp_path: Path) -> None:
         assert set(cluster.pids) == {2, 100}
         cluster.restart(1)
         assert cluster.add_broker() == 3
-        assert _brokers_seen(brokers) == [1, 2, 3]
+        assert _brokers_seen(cluster) == [1, 2, 3]
         pids = cluster.pids.values()
 
     assert len(pids) == 4

@@ -14,7 +14,7 @@ import boto3
 import pytest
 
 from localcloud.command.instance import find_instance, start_time
-from tests.kafka.pretending import describe_request
+from tests.kafka.requests import describe_request
 
 pytestmark = pytest.mark.kafka
 _GONE_SECONDS = 60  # a JVM that halts, on a machine that does other things too

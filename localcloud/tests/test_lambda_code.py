@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.functions import zips
 from localcloud.testing import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 _MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}
 _OTHER = {"x86_64": "arm64", "arm64": "x86_64"}[ARCHITECTURE]

@@ -15,7 +15,7 @@ import pytest
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_source, load_network
 from tests.account_ids import CONSUMER
-from tests.fixtures.java import SHORT_LIVED
+from tests.java_options import SHORT_LIVED
 from tests.two_accounts import PORT
 
 ZONE = "names.abc123.c1.kafka.eu-central-1.amazonaws.com"

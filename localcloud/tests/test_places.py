@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from localcloud.command.instance import note_instance
-from tests.policy_documents import trust
+from localcloud.testing.policies import trust
 
 _SHOW = """
 import json, os

@@ -8,7 +8,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 
 REGISTRY = {"RegistryName": "lambda-testevent-schemas"}
 SCHEMA = REGISTRY | {"SchemaName": "_sensor-schema"}

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from localcloud.quotas import CONCURRENT_EXECUTIONS, INTERFACE_ENDPOINTS, VPCS
-from tests.policy_documents import allow, keys_of, make_role, trust
+from localcloud.testing.policies import allow, keys_of, make_role, trust
 from tests.refusals import refusal
 from tests.vpcs import make_vpc
 

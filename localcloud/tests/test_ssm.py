@@ -7,8 +7,8 @@ import secrets
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 
 _ARN = f"arn:aws:ssm:eu-central-1:{CONSUMER}:parameter"
 

@@ -10,8 +10,8 @@ from localstack_client.session import Session as LocalstackSession
 
 from localcloud.identity.credentials import SessionKeys, credentials_for_role, find_key
 from localcloud.identity.permissions import may_be_assumed_by_service
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 
 _ID = {"Condition": {"StringEquals": {"sts:ExternalId": "secret-word"}}}
 
@@ -80,8 +80,8 @@ def test_a_trust_policy_that_cannot_be_judged_refuses_and_says_why(iam, consumer
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"Tags": [{"Key": "a", "Value": "b"}]}, "answers sts:AssumeRole with Tags"),
-        ({"SourceIdentity": "ann"}, "answers sts:AssumeRole with SourceIdentity"),
+        ({"Tags": [{"Key": "a", "Value": "b"}]}, "answer sts:AssumeRole with Tags"),
+        ({"SourceIdentity": "ann"}, "answer sts:AssumeRole with SourceIdentity"),
         ({"PolicyArns": [{"arn": f"arn:aws:iam::{CONSUMER}:policy/p"}]}, "policy/p does not exist"),
     ],
 )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+from unittest.mock import patch
 
 import boto3
 
@@ -27,10 +28,11 @@ from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka.directory import ClusterDirectory, RunningCluster
 from localcloud.testing import invoke, wait_until
 from penstock.errors import BrokerLoginError
+from penstock.kafka import KafkaSettings, open_producer
 from penstock.kafka.probe import check_access
 from tests.e2e.jobs import stop_application
 from tests.fixtures.terraform import read_errors
-from tests.kafka.running_cluster import Running, produce
+from tests.stubs.sessions import make_session
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"
@@ -197,14 +199,17 @@ class Accounts:
     def write(self, topic: str, value: bytes, role: str = "") -> None:
         """Write a record without a function, as a role or as the one that may write every topic."""
         key = credentials_for_role(self.cloud, role or WRITER, "probe")
-        running = self._running()
-        keys = {
-            "AccessKeyId": key.access_key,
-            "SecretAccessKey": key.secret_key,
-            "SessionToken": key.session_token,
-        }
-        with resolve_names(running.names):
-            produce(running.iam(keys), topic, value)
+        session = make_session(key.access_key, key.secret_key, key.session_token)
+        cluster = self._cluster()
+        settings = KafkaSettings(
+            tuple(_servers(cluster, "IAM")), ca_file=str(cluster.ca_file), region=REGION
+        )
+        with (
+            patch("penstock.kafka._aws.load_session", lambda **_: session),
+            resolve_names(_names(cluster)),
+            open_producer(settings) as producer,
+        ):
+            producer.send(topic, value)
 
     def rows(self, name: str, function: str = "consumer") -> dict[str, dict[str, Any]]:
         """Read the table of a consumer's function, by the records that the rows come from."""
@@ -236,23 +241,22 @@ class Accounts:
     def is_refused(self, name: str) -> bool:
         """Whether the brokers refuse a consumer's own copy of its password."""
         login = json.loads(self.password_of(self.consumers[name]))
-        running = self._running()
-        options = running.scram(login["username"], login["password"]) | {
+        cluster = self._cluster()
+        options = {
+            "bootstrap_servers": _servers(cluster, "SCRAM"),
             "client_id": "probe",
-            "ssl_context": ssl.create_default_context(cafile=self._cluster().ca_file),
+            "security_protocol": "SASL_SSL",
+            "ssl_context": ssl.create_default_context(cafile=cluster.ca_file),
+            "sasl_mechanism": "SCRAM-SHA-512",
+            "sasl_plain_username": login["username"],
+            "sasl_plain_password": login["password"],
         }
-        with resolve_names(running.names):
+        with resolve_names(_names(cluster)):
             try:
                 check_access(options)
             except BrokerLoginError:
                 return True
         return False
-
-    def _running(self) -> Running:
-        """Return the cluster with the names of its brokers."""
-        running = Running(self.cloud, self._cluster().arn, self.client)
-        running.learn_names()
-        return running
 
     def _list_connections(self) -> list[Any]:
         """List the endpoints that keep a service of the producer from being deleted."""
@@ -312,6 +316,15 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     """Make calls that mostly wait, each in a thread; their answers, or the first error."""
     with ThreadPoolExecutor() as pool:
         return [running.result() for running in [pool.submit(call) for call in calls]]
+
+
+def _names(cluster: RunningCluster) -> dict[str, str]:
+    """Return the loopback addresses of the brokers by their names."""
+    return {node.name: node.loopback_address for node in cluster.nodes}
+
+
+def _servers(cluster: RunningCluster, listener: str) -> list[str]:
+    return [f"{node.name}:{cluster.ports[listener]}" for node in cluster.nodes]
 
 
 def _words(changes: dict[str, Any]) -> list[str]:

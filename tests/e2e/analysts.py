@@ -9,9 +9,9 @@ from typing import Any
 
 from demo.accounts import REGION
 from localcloud.identity.credentials import credentials_for_role
+from localcloud.testing.policies import allow, document, keys_of, trust
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, Accounts
 from tests.e2e.sales import TOTALS
-from tests.policy_documents import allow, document, keys_of, trust
 
 # Somebody who may assume the roles of analysts, and somebody with rights in IAM alone.
 PERSON, STRANGER = (f"arn:aws:iam::{CONSUMER}:role/{name}" for name in ("person", "stranger"))

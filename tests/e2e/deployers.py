@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from demo.accounts import Local
+from localcloud.testing.policies import allow, document, trust
 from tests.e2e.accounts import DEPLOYERS, OPERATOR, PRODUCER_DEPLOYER, WRITER
-from tests.policy_documents import allow, document, trust
 from tools.deploy_policies import FOLDER, SEEN, read_policies, read_unseen
 
 _GRANTING = "lake-formation"

@@ -74,6 +74,41 @@ def test_a_definition_is_checked_and_not_registered(host, tmp_path):
     assert _look(host, "versions", "sensor") == before
 
 
+def test_a_folder_is_planned_with_the_outputs_of_both_roots(host, accounts, tmp_path):
+    before = _look(host, "versions", "sensor")
+    files = []
+    for root in (accounts.producer, accounts.consumers["analytics"]):
+        files.append(tmp_path / f"{len(files)}.json")
+        files[-1].write_text(root.run("output", "-json").stdout)
+    definition = json.loads(_look(host, "show", "sensor")["definition"])
+    added = {"name": "planned", "type": ["null", "long"], "default": None}
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    words = ["plan", str(folder), *(word for file in files for word in ("--outputs", str(file)))]
+
+    def plan(fields, code):
+        file = folder / "sensor.avsc"
+        file.write_text(json.dumps(definition | {"fields": fields}))
+        (found,) = _look(host, *words, code=code)["schemas"]
+        return found
+
+    found = plan([*definition["fields"], added], 2)
+
+    assert found["version"] == before["versions"][-1]["number"] + 1
+    assert [each["path"] for each in found["changes"]] == ["planned"]
+    affected = {(each["program"], each["table"]): each for each in found["effects"]}
+    assert {"job consume", "function consumer", "client shell"} <= {name for name, _ in affected}
+    lake = affected["job consume", "penstock_analytics_lake.readings"]
+    assert (lake["columns"], lake["action"]) == (["+ planned bigint"], "sync")  # it runs once
+
+    found = plan([each for each in definition["fields"] if each["name"] != "deviceId"], 3)
+
+    assert {each["path"] for each in found["findings"] if each["rule"] == "KEY_FIELD"} == {
+        "deviceId"
+    }
+    assert _look(host, "versions", "sensor") == before
+
+
 def test_nothing_else_may_be_done(host, other, tmp_path):
     definition = {"type": "record", "name": "sensor", "fields": []}
     file = tmp_path / "sensor.avsc"

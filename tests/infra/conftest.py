@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from localcloud.quotas import CONCURRENT_EXECUTIONS, CONCURRENT_VCPUS, QuotaValues
+from localcloud.testing.policies import trust
 from tests.infra.plans import Case, Example, Planner
 
 # Only who is of the consumer's account and knows the contract takes it.
-_TRUST = {
-    "Effect": "Allow",
-    "Principal": {"AWS": "arn:aws:iam::222222222222:root"},
-    "Action": "sts:AssumeRole",
-    "Condition": {"StringEquals": {"sts:ExternalId": "of-the-contract"}},
-}
+_TRUST = trust(
+    "arn:aws:iam::222222222222:root",
+    Condition={"StringEquals": {"sts:ExternalId": "of-the-contract"}},
+)
 
 
 # Where Lake Formation decides on the Glue catalog.
@@ -25,8 +22,7 @@ _GOVERNED = "222222222222"
 @pytest.fixture(scope="session")
 def planner(cloud, client, tmp_path_factory):
     """What plans, against a localcloud with the hand-over role that a consumer's root takes."""
-    trust = json.dumps({"Version": "2012-10-17", "Statement": [_TRUST]})
-    client("iam").create_role(RoleName="hand-over", AssumeRolePolicyDocument=trust)
+    client("iam").create_role(RoleName="hand-over", AssumeRolePolicyDocument=_TRUST)
     admins = [{"DataLakePrincipalIdentifier": f"arn:aws:iam::{_GOVERNED}:role/deploy"}]
     client("lakeformation", account=_GOVERNED).put_data_lake_settings(
         DataLakeSettings={"DataLakeAdmins": admins}

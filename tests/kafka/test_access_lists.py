@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from kafka.admin import (
@@ -16,8 +19,9 @@ from kafka.admin import (
 )
 from kafka.admin import ACLResourcePatternType as PatternType
 
+from penstock.cli import main
 from penstock.errors import BrokerUnavailableError, TopicForbiddenError
-from penstock.kafka import Reader, Security, acls, apply_readers, drop_access
+from penstock.kafka import KafkaSettings, Reader, Security, acls, apply_readers, drop_access
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -83,6 +87,56 @@ def test_a_change_creates_missing_and_deletes_surplus_access_lists(
     assert lists_of(brokers, name) == reading(name, ["b", "c"], "g-")
     assert change.created == (f"User:{name} ALLOW READ on topic c",)
     assert change.deleted == (f"User:{name} ALLOW READ on topic a",)
+
+
+def test_the_command_plans_applies_and_refuses_to_lock_out(
+    brokers: Brokers,
+    name: str,
+    tmp_path: Path,
+    keep_secret: Callable[[str, str], str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(settings: KafkaSettings, words: str, *wanted: dict[str, object]) -> tuple[int, str]:
+        also = tmp_path / "also.json"
+        also.write_text(json.dumps([{"user": name} | each for each in wanted]))
+        flags = ["--also", str(also)] if wanted else []
+        code = main(["access", words, *flags], environ_of(settings))
+        printed = capsys.readouterr()
+        mine = [line for line in printed.out.splitlines() if f"  {name}  " in line]
+        return code, "\n".join(" ".join(line.split()) for line in mine) + printed.err
+
+    reading: dict[str, object] = {"operation": "READ", "topic": "a"}
+    ruling: dict[str, object] = {"operation": "ALTER", "cluster": True}
+    settings = brokers.settings(Security.IAM)
+    with logged_in(brokers, PRODUCER):
+        apply_readers(settings, [Reader(name, ("a", "b"), "g-")])
+        wanted = f"- {name} DESCRIBE_CONFIGS cluster kafka-cluster *"
+        code, printed = run(settings, "plan", reading, ruling)
+        assert (code, wanted in printed, f"+ {name} ALTER cluster" in printed) == (2, True, True)
+        assert f"- {name} READ topic b *" in printed
+        assert len(lists_of(brokers, name)) == 4
+        assert run(settings, "apply", reading, ruling)[0] == 0
+        assert run(settings, "plan", reading, ruling)[0] == 0
+        assert run(settings, "list") == (
+            0,
+            f"{name} ALTER cluster kafka-cluster *\n{name} READ topic a *",
+        )
+    brokers.set_user(name, "pass-word")
+    own = brokers.settings(Security.SCRAM, secret_arn=keep_secret(name, "pass-word"))
+    assert run(own, "plan", reading, ruling)[0] == 0
+    code, printed = run(own, "apply", reading)
+    assert (code, len(lists_of(brokers, name))) == (1, 2)
+    assert f"takes DESCRIBE and ALTER on the cluster from User:{name}, who makes it" in printed
+
+
+def environ_of(settings: KafkaSettings) -> dict[str, str]:
+    return {
+        "KAFKA_BOOTSTRAP_SERVERS": ",".join(settings.bootstrap_servers),
+        "KAFKA_SECURITY": str(settings.security),
+        "KAFKA_CA_FILE": settings.ca_file,
+        "KAFKA_SECRET_ARN": settings.secret_arn,
+        "AWS_REGION": settings.region,
+    }
 
 
 def test_an_access_list_that_another_program_created_is_deleted(

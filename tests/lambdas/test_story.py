@@ -14,6 +14,7 @@ import pytest
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
 from localcloud.testing import allow, deploy, invoke, make_role, wait_until
+from localcloud.testing.mappings import Topic, broker, mapped
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from tests.fixtures.backups import work_as
 from tests.fixtures.consumers import (
@@ -24,7 +25,6 @@ from tests.fixtures.consumers import (
     build_consumer,
     package,
 )
-from tests.fixtures.mappings import Topic, broker, mapped
 from tools.build_zip import build
 from tools.lambda_packages import Target
 

@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql.types import StructType
 
 from localcloud.testing import wait_until
+from localcloud.testing.policies import allow, make_role, trust
 from penstock.aws import AwsClient, Service
 from penstock.errors import Reason, SchemaConflictError
 from penstock.extensions.parquet import glue_table
 from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
 from penstock.extensions.parquet.spark.sink import ParquetFiles, ReplayedFiles
 from penstock.spark.lake.conversion import EventTime
-from tests.policy_documents import allow, make_role, trust
 from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.stubs.sessions import make_session
 

@@ -13,8 +13,8 @@ import pytest
 
 from demo.accounts import make_jobs
 from localcloud.quotas import CONCURRENT_EXECUTIONS, QuotaValues
+from localcloud.testing.policies import allow, document, trust
 from tests.e2e.accounts import CONSUMER, DEPLOYERS, NETWORK, PRODUCER_DEPLOYER, Accounts
-from tests.policy_documents import allow, document, trust
 from tools.build_zip import build
 from tools.lambda_packages import Target
 from tools.local_root import EXTENSIONS_FILE, renew_infra

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tools.suite.cpu_time import PROPERTY
+
 _SLOWEST = 10
-_PROPERTY = "cpu_seconds"  # written by tests/cpu_time.py
 _PROBLEMS = ("failure", "error")
 
 
@@ -52,7 +53,7 @@ def read_outcomes(path: Path) -> tuple[Outcome, ...]:
 
 
 def _read_outcome(case: ElementTree.Element) -> Outcome:
-    used = case.find(f"properties/property[@name='{_PROPERTY}']")
+    used = case.find(f"properties/property[@name='{PROPERTY}']")
     return Outcome(
         f"{case.get('classname', '')}::{case.get('name', '')}",
         float(case.get("time", 0)),

@@ -33,7 +33,7 @@ ROOMS = (
     Room("spark", "tests/spark", spark=True, longest=True),
     Room("localcloud-kafka", "localcloud/tests/kafka"),
     Room("localcloud", "localcloud/tests"),
-    Room("localcloud-terraform", "localcloud/tests/terraform", waits=True),
+    Room("applied", "tests/applied", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
     Room("faults", "tests/faults", waits=True, spark=True),
     Room("upgrade", "tests/upgrade", waits=True),

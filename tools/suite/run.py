@@ -20,6 +20,7 @@ LOGS = Path(".cache/tests")  # in the clone: ROOM.log and ROOM.xml
 
 _SPARK_ROOMS = 3  # at most, however many cores: each takes four gigabytes
 _POLL_SECONDS = 0.1
+_MEASURED = ("-p", "tools.suite.cpu_time")
 _END_SECONDS = 60  # given to brokers and Spark when the suite is interrupted
 
 
@@ -91,10 +92,11 @@ def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:
     report = folder / f"{room.name}.xml"
     report.unlink(missing_ok=True)
     words = [f"--ignore={path}" for path in room.others_below(suite)]
+    words.append(f"--junitxml={report}")
     yielding = [] if room.longest else ["nice", "-n", "5"]
     with (folder / f"{room.name}.log").open("wb") as log:
         process = subprocess.Popen(
-            [*yielding, sys.executable, "-m", "pytest", room.path, f"--junitxml={report}", *words],
+            [*yielding, sys.executable, "-m", "pytest", *_MEASURED, room.path, *words],
             cwd=clone,
             stdin=subprocess.DEVNULL,
             stdout=log,

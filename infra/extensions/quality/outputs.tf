@@ -9,3 +9,8 @@ output "name" {
   description = "The name of the function, whose invocation checks the tables at once."
   value       = module.function.name
 }
+
+output "rules" {
+  description = "By table DATABASE.TABLE: the limits of its rules, which `penstock schema plan` reads."
+  value       = local.flags
+}

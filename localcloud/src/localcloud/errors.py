@@ -2,10 +2,12 @@
 
 LocalcloudError
 ├── MissingToolError            a program or jar is missing on this machine
-├── DownloadError               a jar cannot be fetched
+├── DownloadError               Maven cannot fetch a jar
 ├── AddressInUseError           another process listens on a server's address
 ├── BrokerStartError            a Kafka process did not start
 ├── RegistryStartError          Apicurio did not start
+├── DatabaseStartError          PostgreSQL did not start, or refuses what localcloud asks
+├── WorkerStartError            a worker of Kafka Connect did not start
 ├── TokenRefusedError           an MSK IAM token is invalid
 ├── MissingHopError             a hop through the network is missing
 ├── UndecidablePolicyError      a policy uses something localcloud cannot evaluate
@@ -25,7 +27,7 @@ class MissingToolError(LocalcloudError):
 
 
 class DownloadError(LocalcloudError):
-    """A jar cannot be fetched, or is another one than expected."""
+    """Maven cannot fetch a jar, or it is another one than expected."""
 
 
 class AddressInUseError(LocalcloudError):
@@ -38,6 +40,14 @@ class BrokerStartError(LocalcloudError):
 
 class RegistryStartError(LocalcloudError):
     """Apicurio did not start."""
+
+
+class DatabaseStartError(LocalcloudError):
+    """PostgreSQL did not start, or refuses what localcloud asks."""
+
+
+class WorkerStartError(LocalcloudError):
+    """A worker of Kafka Connect did not start."""
 
 
 class TokenRefusedError(LocalcloudError):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from localcloud.testing import wait_until
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 _GLUE = {"Service": "glue.amazonaws.com"}
 _COMBINE = {"Version": 1.0, "Grouping": {"TableGroupingPolicy": "CombineCompatibleSchemas"}}

@@ -13,7 +13,7 @@ from moto.athena.models import athena_backends
 from localcloud.queries.engine import run_query
 from localcloud.queries.query import Query, QueryFailedError, StatementKind
 from localcloud.testing import wait_until
-from tests.policy_documents import allow, make_role, trust
+from localcloud.testing.policies import allow, make_role, trust
 
 _NUMBERS = "SELECT n FROM UNNEST(sequence(0, 2499)) AS t(n)"
 _SLOW = (

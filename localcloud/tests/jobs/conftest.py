@@ -6,9 +6,9 @@ import secrets
 
 import pytest
 
+from localcloud.testing.policies import allow, make_role, trust
 from tests.fixtures.jobs import make_jobs
 from tests.jobs.clusters import ENDED, state_of
-from tests.policy_documents import allow, make_role, trust
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import secrets
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.jobs.clusters import (
     ENDED,
     METRIC,
@@ -19,7 +20,6 @@ from tests.jobs.clusters import (
     wait_cluster,
     wait_step,
 )
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 
 _ACCOUNT = "111111111111"
 _BOOTSTRAP = """#!/bin/sh

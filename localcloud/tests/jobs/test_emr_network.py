@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from localcloud.testing.policies import allow, make_role, trust
 from tests.jobs.clusters import ENDED, wait_cluster
-from tests.policy_documents import allow, make_role, trust
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import tarfile
-from pathlib import Path
 
 import pytest
 
 from localcloud.identity.decisions import list_decisions
+from localcloud.jars import JARS
 from localcloud.testing import make_zip
 from tests.fixtures.jobs import make_job_role, make_jobs
 from tests.jobs.clusters import METRIC, find_metrics
@@ -16,7 +16,7 @@ from tests.two_accounts import CONSUMER, PORT, TwoAccounts
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _ACCOUNT = "111111111111"
-_JAR = Path(__file__).parents[3] / "jars/spark/lib/commons-pool2-2.12.1.jar"
+_JAR = JARS / "tests/commons-pool2-2.12.1.jar"
 _STREAM = """
 import importlib.util, os, sys
 import boto3

@@ -8,9 +8,10 @@ import secrets
 import pytest
 
 from localcloud.network.names import resolve_names
+from localcloud.testing.pretending import pretend_brokers
 from tests.account_ids import PRODUCER
 from tests.echo_brokers import Broker
-from tests.kafka.pretending import describe_request, pretend_brokers, wait_for
+from tests.kafka.requests import describe_request, wait_for
 from tests.kafka.running_cluster import JavaProducer, Running
 from tests.two_accounts import TwoAccounts
 from tests.vpcs import make_vpc

@@ -31,12 +31,11 @@ from localcloud.jars import JARS
 from localcloud.poller.access import AccessError
 from localcloud.poller.probe import check_topics
 from localcloud.services.kafka.directory import ClusterDirectory
-from tests.fixtures.java import SHORT_LIVED
+from tests.java_options import SHORT_LIVED
 
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
-_IAM = Path(__file__).parents[3] / "jars/iam/lib"
-_JAVA_PATH = f"{_IAM}/*:{JARS}/broker/*"
+_JAVA_PATH = f"{JARS}/tests/*:{JARS}/broker/*"
 
 
 @dataclass
@@ -208,7 +207,7 @@ def consume(settings, topic, group=None):
     with closing(
         KafkaConsumer(
             topic,
-            **settings,
+            **settings | {"bootstrap_timeout_ms": 60_000},  # of a broker that has just started
             group_id=group,
             auto_offset_reset="earliest",
             consumer_timeout_ms=60_000,

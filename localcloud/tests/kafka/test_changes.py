@@ -11,7 +11,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
 from tests.kafka.changing import update, wait_operation
-from tests.kafka.pretending import describe_request, wait_for
+from tests.kafka.requests import describe_request, wait_for
 from tests.kafka.running_cluster import consume, produce
 
 pytestmark = pytest.mark.kafka

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.kafka.pretending import describe_request
+from tests.kafka.requests import describe_request
 from tests.refusals import refusal
 
 _NO_KEY = "arn:aws:kms:eu-central-1:111111111111:key/00000000-0000-4000-8000-000000000000"

@@ -8,7 +8,7 @@ from localcloud.network.nodes import Nodes
 from localcloud.services.kafka.directory import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
 from localcloud.testing import wait_until
-from tests.kafka.pretending import describe_request, wait_for
+from tests.kafka.requests import describe_request, wait_for
 from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"

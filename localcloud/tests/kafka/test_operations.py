@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.kafka.changing import refuse, update, wait_operation
-from tests.kafka.pretending import wait_for
+from tests.kafka.requests import wait_for
 from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster-operation/c/u/o-1"

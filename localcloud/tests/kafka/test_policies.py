@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.kafka.pretending import SCRAM_AND_IAM, describe_request, wait_for
+from tests.kafka.requests import SCRAM_AND_IAM, describe_request, wait_for
 from tests.refusals import refusal
 
 _CONSUMER = "222222222222"

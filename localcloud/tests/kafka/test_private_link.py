@@ -12,8 +12,8 @@ import pytest
 
 from localcloud.network import load_network
 from localcloud.testing import allow, deploy, make_role, wait_until
+from localcloud.testing.mappings import get, seen, trace_in, tracing
 from tests.account_ids import CONSUMER
-from tests.fixtures.mappings import get, seen, trace_in, tracing
 from tests.kafka.running_cluster import consume, produce_to_each
 from tests.refusing import refusals_of, rejected
 

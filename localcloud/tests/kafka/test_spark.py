@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from localcloud.jars import JARS, find_jars
 from localcloud.network import load_network
 from tests.kafka.running_cluster import produce_to_each
 from tests.refusing import refusals_of, rejected
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-_ROOT = Path(__file__).parents[3]
 _END_SECONDS = 60  # of a driver that is told to
 # A driver with everything in one JVM: it answers a line for each source that it is told of. As on
 # EMR the jars come after Spark's own.
@@ -59,13 +58,12 @@ def driver(cloud, accounts, running, tmp_path_factory):
     """A Spark driver in the consumer's VPC, with the keys of a role that may read."""
     folder = tmp_path_factory.mktemp("driver")
     _, keys = running.assume_role(["Connect", "DescribeTopic", "ReadData"])
-    jars = _ROOT.glob("jars/spark/lib/*.jar")
     spark = {
         "spark.master": "local[1]",
         "spark.driver.memory": "512m",
         "spark.ui.enabled": "false",
         "spark.local.dir": str(folder),
-        "spark.jars": ",".join(map(str, jars)),
+        "spark.jars": ",".join(map(str, find_jars(JARS / "tests"))),
     }
     with (folder / "stderr").open("w") as errors:
         process = subprocess.Popen(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.kafka.changing import refuse, update, wait_operation
-from tests.kafka.pretending import wait_for
+from tests.kafka.requests import wait_for
 from tests.refusals import refusal
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
 from localcloud.testing import wait_until
-from tests.policy_documents import allow, keys_of, make_role, trust
+from localcloud.testing.policies import allow, keys_of, make_role, trust
 
 ACCOUNT = "444444444444"
 BUCKET = "governed-lake"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from localcloud.testing.policies import allow, keys_of, make_role, trust
 from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
@@ -13,7 +14,6 @@ from tests.lakeformation.conftest import (
     LOCATION,
     READINGS,
 )
-from tests.policy_documents import allow, keys_of, make_role, trust
 from tests.refusals import refusal
 
 _DENIED = "AccessDeniedException"

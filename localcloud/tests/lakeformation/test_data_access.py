@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from localcloud.testing.policies import allow
 from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
     DATABASE,
     EVERY_TABLE,
 )
-from tests.policy_documents import allow
 from tests.refusals import refusal
 
 _PLANNED = Path(__file__).parents[3] / "tests/infra/lake_formation/full.policies.yaml"

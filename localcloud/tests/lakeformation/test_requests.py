@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from localcloud.testing.policies import allow
 from tests.lakeformation.conftest import (
     ACCOUNT,
     BUCKET,
@@ -12,7 +13,6 @@ from tests.lakeformation.conftest import (
     LOCATION,
     READINGS,
 )
-from tests.policy_documents import allow
 from tests.refusals import refusal
 
 _INVALID, _MISSING = "InvalidInputException", "EntityNotFoundException"

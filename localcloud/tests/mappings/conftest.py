@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.mappings import broker
+from localcloud.testing.mappings import broker
 
 __all__ = ["broker"]
 

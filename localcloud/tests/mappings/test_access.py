@@ -10,7 +10,7 @@ import pytest
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
 from localcloud.testing import allow, deploy, make_role, wait_until
-from tests.fixtures.mappings import (
+from localcloud.testing.mappings import (
     PASSWORD,
     USER,
     create_topic,

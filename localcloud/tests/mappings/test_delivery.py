@@ -8,7 +8,7 @@ import json
 import pytest
 
 from localcloud.testing import deploy, wait_until
-from tests.fixtures.mappings import (
+from localcloud.testing.mappings import (
     create_topic,
     get,
     mapped,

@@ -9,7 +9,15 @@ import time
 import pytest
 
 from localcloud.testing import allow, deploy, make_queue, make_role, wait_until
-from tests.fixtures.mappings import create_topic, get, mapped, read_trace, seen, trace_in, tracing
+from localcloud.testing.mappings import (
+    create_topic,
+    get,
+    mapped,
+    read_trace,
+    seen,
+    trace_in,
+    tracing,
+)
 
 pytestmark = pytest.mark.kafka
 

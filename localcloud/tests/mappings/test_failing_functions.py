@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 from localcloud.testing import deploy, wait_until
-from tests.fixtures.mappings import (
+from localcloud.testing.mappings import (
     create_topic,
     drop_repeats,
     get,

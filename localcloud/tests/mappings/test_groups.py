@@ -8,7 +8,7 @@ import pytest
 from kafka import KafkaConsumer
 
 from localcloud.testing import deploy, wait_until
-from tests.fixtures.mappings import (
+from localcloud.testing.mappings import (
     count_members,
     create_topic,
     drop_repeats,

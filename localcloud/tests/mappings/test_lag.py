@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 from localcloud.testing import deploy, wait_until
-from tests.fixtures.mappings import create_topic, mapped
+from localcloud.testing.mappings import create_topic, mapped
 
 pytestmark = pytest.mark.kafka
 

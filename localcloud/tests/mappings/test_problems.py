@@ -9,8 +9,8 @@ import requests
 from localcloud.identity.credentials import SessionKeys
 from localcloud.services.lambda_.execution import poller_variables
 from localcloud.testing import deploy, invoke, is_running
+from localcloud.testing.policies import allow, make_role, trust
 from tests.mappings.unconnected import NOWHERE, create, function, settle
-from tests.policy_documents import allow, make_role, trust
 
 __all__ = ["create", "function"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from localcloud.testing.policies import keys_of, make_role, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import keys_of, make_role, trust
 
 
 @pytest.fixture

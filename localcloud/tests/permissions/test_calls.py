@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.policy_documents import allow, allow_role
+from localcloud.testing.policies import allow, allow_role
 
 
 def _code(error):

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.identity import decisions
 from localcloud.identity.permissions import may
-from tests.policy_documents import allow, allow_role
+from localcloud.testing.policies import allow, allow_role
 
 
 def ask(cloud, role):

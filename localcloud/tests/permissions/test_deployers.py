@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.testing import ECHO, make_zip
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.vpcs import make_vpc
 
 ACCOUNT = "888888888888"

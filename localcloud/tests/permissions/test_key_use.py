@@ -10,8 +10,8 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from localcloud.testing.policies import allow, allow_role, document
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, document
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.permissions import may
+from localcloud.testing.policies import allow, allow_role, document, keys_of
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, document, keys_of
 
 
 def test_an_explicit_deny_is_named(iam, role, acting):

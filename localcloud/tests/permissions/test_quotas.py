@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
+from localcloud.testing.policies import allow, document, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, document, trust
 from tests.refusals import refusal
 
 

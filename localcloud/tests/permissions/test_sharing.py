@@ -7,8 +7,8 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.testing.policies import allow, allow_role, document, keys_of, make_role, trust
 from tests.account_ids import CONSUMER, PRODUCER
-from tests.policy_documents import allow, allow_role, document, keys_of, make_role, trust
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from localcloud.services.scheduler import delivery
 from localcloud.testing import deploy
-from tests.policy_documents import allow, make_role
+from localcloud.testing.policies import allow, make_role
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 
 WRITES_EVENTS = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.policy_documents import trust
+from localcloud.testing.policies import trust
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
 SCHEDULER = {"Service": "scheduler.amazonaws.com"}

@@ -11,7 +11,7 @@ import pytest
 from localcloud.services.scheduler import delivery
 from localcloud.services.scheduler.model import Schedules
 from localcloud.testing import wait_until
-from tests.policy_documents import allow, document, make_role
+from localcloud.testing.policies import allow, document, make_role
 from tests.refusals import refusal
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
 

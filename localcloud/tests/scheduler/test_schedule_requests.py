@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from localcloud.testing.policies import allow, allow_role, keys_of, make_role, trust
 from tests.account_ids import CONSUMER
-from tests.policy_documents import allow, allow_role, keys_of, make_role, trust
 from tests.refusals import refusal
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, SCHEDULER, trust_of_group
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from localcloud.testing.policies import allow, make_role
 from tests.fixtures.jobs import make_jobs
-from tests.policy_documents import allow, make_role
 from tests.refusals import refusal
 from tests.scheduler.schedule_roles import ACCOUNT, REGION, trust_of_group
 

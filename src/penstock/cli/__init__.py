@@ -5,7 +5,13 @@ Commands of extensions are entry points (`penstock.cli.commands`), and use what 
 
 from __future__ import annotations
 
-from penstock.cli.arguments import add_output, expect, expect_count, use_answer_codes
+from penstock.cli.arguments import (
+    add_output,
+    expect,
+    expect_count,
+    find_root,
+    use_answer_codes,
+)
 from penstock.cli.command import main
 from penstock.cli.profiles import write_profiles
 from penstock.cli.terminal import Progress, print_error, print_line, printable
@@ -16,6 +22,7 @@ __all__ = [
     "add_output",
     "expect",
     "expect_count",
+    "find_root",
     "main",
     "print_error",
     "print_json",

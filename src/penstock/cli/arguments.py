@@ -19,10 +19,14 @@ def add_from_environ(
     meaning: str,
     environ: Mapping[str, str],
 ) -> None:
-    """Add a flag that is required unless its variable is set."""
+    """Add a flag that is required unless its variable is set, or the parser has a default."""
     default = environ.get(variable, "")
+    has_default = parser.get_default(flag.removeprefix("--").replace("-", "_")) is not None
     parser.add_argument(
-        flag, default=default, required=not default, help=f"{meaning} [the variable {variable}]"
+        flag,
+        default=default,
+        required=not default and not has_default,
+        help=f"{meaning} [the variable {variable}]",
     )
 
 

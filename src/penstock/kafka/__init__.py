@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
+from penstock.kafka.acls import (
+    AccessChange,
+    AccessList,
+    Reader,
+    apply_access_lists,
+    apply_readers,
+    drop_access,
+    read_access_lists,
+)
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.groups import GroupLag, read_group_lags
-from penstock.kafka.login import java_options
+from penstock.kafka.login import find_user, java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import await_permissions
 from penstock.kafka.producer import MAX_RECORD_BYTES, Delivery, Message, Producer, open_producer
@@ -23,6 +31,7 @@ from penstock.kafka.topics import (
 __all__ = [
     "MAX_RECORD_BYTES",
     "AccessChange",
+    "AccessList",
     "Consumer",
     "Delivery",
     "FoundOffsets",
@@ -35,17 +44,20 @@ __all__ = [
     "Start",
     "Topic",
     "TopicIds",
+    "apply_access_lists",
     "apply_readers",
     "apply_topics",
     "await_permissions",
     "drop_access",
     "drop_topic",
     "ensure_topic",
+    "find_user",
     "java_options",
     "look_up_offsets",
     "name_nearest_topic",
     "open_consumer",
     "open_producer",
+    "read_access_lists",
     "read_ends",
     "read_group_lags",
     "read_topic",

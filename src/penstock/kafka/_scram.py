@@ -53,6 +53,15 @@ class ScramMechanism:
         }
 
 
+def read_username(settings: KafkaSettings) -> str:
+    """Return the secret's user name.
+
+    Raises:
+        BrokerLoginError: the secret cannot be read, or is not as expected.
+    """
+    return _Secret(settings).read("username")
+
+
 class _Secret:
     """The secret's user name and password, read again for each login."""
 

@@ -1,15 +1,15 @@
 """Access lists (ACLs): each reader gets exactly the permissions it needs.
 
-Only the access lists of the named users are read and changed.
+Only the access lists of the named users are changed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from kafka import KafkaAdminClient
 from kafka.admin import (
@@ -29,11 +29,35 @@ from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka.settings import KafkaSettings
 from penstock.kafka.topics import open_admin
 
-_PAUSE_SECONDS = 0.05
-_ANY_HOST = "*"
-# Each implies DESCRIBE; since Kafka 2.8, WRITE on a topic also allows idempotent producers.
-_READING, _WRITING = ACLOperation.READ, ACLOperation.WRITE
-_CLUSTER = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
+_PAUSE_SECONDS: Final = 0.05
+_USER: Final = "User:"  # the only type of principal that Kafka's own authorizer knows
+_ANY_HOST: Final = "*"
+_CLUSTER: Final = ("CLUSTER", "kafka-cluster")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class AccessList:
+    """What a user may do, or with `permission` DENY may not do, with which resource, from where.
+
+    Operation, kind of resource and permission have the names of Kafka, such as READ, TOPIC, ALLOW.
+    """
+
+    user: str
+    operation: str
+    kind: str
+    name: str
+    is_prefix: bool = False
+    host: str = _ANY_HOST
+    permission: str = "ALLOW"
+
+    @property
+    def resource(self) -> str:
+        return f"{self.kind.lower()} {self.name}{' by prefix' if self.is_prefix else ''}"
+
+    def __str__(self) -> str:
+        """Describe it in words, such as `User:anna ALLOW READ on topic sensor`."""
+        host = "" if self.host == _ANY_HOST else f" from {self.host}"
+        return f"{_USER}{self.user} {self.permission} {self.operation} on {self.resource}{host}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +71,24 @@ class Reader:
     topics: tuple[str, ...]
     group_prefix: str
     writes: tuple[str, ...] = ()
+
+    @property
+    def access_lists(self) -> frozenset[AccessList]:
+        """Return what the reader needs, and no more.
+
+        Each operation implies DESCRIBE; since Kafka 2.8, WRITE on a topic also allows idempotent
+        producers. Lambda's poller reads the brokers' settings, and delivers nothing to a user who
+        may not.
+        """
+        user = self.username
+        return frozenset(
+            {
+                *(AccessList(user, "READ", "TOPIC", topic) for topic in self.topics),
+                *(AccessList(user, "WRITE", "TOPIC", topic) for topic in self.writes),
+                AccessList(user, "READ", "GROUP", self.group_prefix, is_prefix=True),
+                AccessList(user, "DESCRIBE_CONFIGS", *_CLUSTER),
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +108,8 @@ def apply_readers(
         BrokerError: an access list cannot be created or deleted; the message says which and why.
         BrokerUnavailableError: the brokers do not show the wanted access lists in time.
     """
-    wanted = {_principal(reader.username): _wanted(reader) for reader in readers}
-    return _apply(settings, wanted, timeout_seconds)
+    wanted = {reader.username: reader.access_lists for reader in readers}
+    return apply_access_lists(settings, wanted, timeout_seconds=timeout_seconds)
 
 
 def drop_access(
@@ -78,89 +120,101 @@ def drop_access(
     Raises:
         BrokerError: as in `apply_readers`.
     """
-    return _apply(settings, {_principal(username): set()}, timeout_seconds)
+    return apply_access_lists(settings, {username: set()}, timeout_seconds=timeout_seconds)
 
 
-def _apply(
-    settings: KafkaSettings, wanted: dict[str, set[ACL]], timeout_seconds: float
+def read_access_lists(settings: KafkaSettings) -> frozenset[AccessList]:
+    """Return the access lists of all users.
+
+    Raises:
+        BrokerError: they cannot be read; the subclass says why.
+    """
+    with closing(open_admin(settings)) as admin:
+        return frozenset(_read_acls(admin, None))
+
+
+def apply_access_lists(
+    settings: KafkaSettings,
+    wanted: Mapping[str, Set[AccessList]],
+    *,
+    timeout_seconds: float = 15.0,
 ) -> AccessChange:
+    """Give each user exactly the wanted access lists; wait until brokers show it.
+
+    Raises:
+        BrokerError: as in `apply_readers`.
+    """
     deadline = time.monotonic() + timeout_seconds
     every = set().union(*wanted.values())
     with closing(open_admin(settings)) as admin:
-        found = _read_acls(admin, wanted)
-        missing, surplus = _in_order(every - found), _in_order(found - every)
+        found = _read_users(admin, wanted)
+        missing, surplus = sorted(every - found), sorted(found - every)
         # Create before delete: a reader that changes is never without access.
-        for acl in missing:
-            _create(admin, acl)
-        for acl in surplus:
-            _delete(admin, acl)
+        for each in missing:
+            _create(admin, each)
+        for each in surplus:
+            _delete(admin, each)
         # The controller answers before all brokers have the change.
-        while (found := _read_acls(admin, wanted)) != every:
+        while (found := _read_users(admin, wanted)) != every:
             if time.monotonic() > deadline:
-                left = ", ".join(_describe_acl(acl) for acl in _in_order(found ^ every))
+                left = ", ".join(map(str, sorted(found ^ every)))
                 raise BrokerUnavailableError(
                     f"access lists were not applied within {timeout_seconds:g} s: {left}"
                 )
             time.sleep(_PAUSE_SECONDS)
-    return AccessChange(tuple(map(_describe_acl, missing)), tuple(map(_describe_acl, surplus)))
+    return AccessChange(tuple(map(str, missing)), tuple(map(str, surplus)))
 
 
-def _wanted(reader: Reader) -> set[ACL]:
-    patterns = [ResourcePattern(ResourceType.TOPIC, topic) for topic in reader.topics]
-    patterns.append(
-        ResourcePattern(ResourceType.GROUP, reader.group_prefix, ACLResourcePatternType.PREFIXED)
-    )
-    allowed = [(_READING, pattern) for pattern in patterns]
-    allowed += [(_WRITING, ResourcePattern(ResourceType.TOPIC, topic)) for topic in reader.writes]
-    # Lambda's poller reads the brokers' settings, and delivers nothing to a user who may not.
-    allowed.append((ACLOperation.DESCRIBE_CONFIGS, _CLUSTER))
-    return {
-        ACL(_principal(reader.username), _ANY_HOST, operation, ACLPermissionType.ALLOW, pattern)
-        for operation, pattern in allowed
-    }
+def _read_users(admin: KafkaAdminClient, users: Iterable[str]) -> set[AccessList]:
+    return {each for user in users for each in _read_acls(admin, user)}
 
 
-def _read_acls(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
+def _read_acls(admin: KafkaAdminClient, user: str | None) -> list[AccessList]:
+    """Return the access lists of a user, or of all."""
     anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
-    found: set[ACL] = set()
-    for principal in principals:
-        asked = ACLFilter(principal, None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
-        with translated_kafka_errors(f"the access lists of {principal} cannot be read"):
-            found.update(admin.describe_acls(asked)[0])
-    return found
+    principal = None if user is None else f"{_USER}{user}"
+    asked = ACLFilter(principal, None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
+    whose = "all users" if principal is None else principal
+    with translated_kafka_errors(f"the access lists of {whose} cannot be read"):
+        return [_from_kafka(acl) for acl in admin.describe_acls(asked)[0]]
 
 
-def _create(admin: KafkaAdminClient, acl: ACL) -> None:
-    problem = f"the access list {_describe_acl(acl)} cannot be created"
+def _create(admin: KafkaAdminClient, wanted: AccessList) -> None:
+    problem = f"the access list {wanted} cannot be created"
     # Each request has one access list: for several, the client does not say which one failed.
     with translated_kafka_errors(problem):
-        failures = admin.create_acls([acl])["failed"]
+        failures = admin.create_acls([_to_kafka(wanted)])["failed"]
     for kind in failures:
         raise translate(kind(), problem, BrokerError)
 
 
-def _delete(admin: KafkaAdminClient, acl: ACL) -> None:
-    problem = f"the access list {_describe_acl(acl)} cannot be deleted"
+def _delete(admin: KafkaAdminClient, surplus: AccessList) -> None:
+    problem = f"the access list {surplus} cannot be deleted"
     with translated_kafka_errors(problem):
-        ((_, _, kind),) = admin.delete_acls([acl])
+        ((_, _, kind),) = admin.delete_acls([_to_kafka(surplus)])
     if kind is not NoError:
         raise translate(kind(), problem, BrokerError)
 
 
-def _principal(username: str) -> str:
-    return f"User:{username}"
+def _to_kafka(each: AccessList) -> ACL:
+    pattern = ACLResourcePatternType.PREFIXED if each.is_prefix else ACLResourcePatternType.LITERAL
+    return ACL(
+        f"{_USER}{each.user}",
+        each.host,
+        ACLOperation[each.operation],
+        ACLPermissionType[each.permission],
+        ResourcePattern(ResourceType[each.kind], each.name, pattern),
+    )
 
 
-def _in_order(acls: Iterable[ACL]) -> list[ACL]:
-    return sorted(acls, key=_describe_acl)
-
-
-def _describe_acl(acl: ACL) -> str:
-    """Describe an access list in words, such as `User:anna ALLOW READ on topic sensor`."""
+def _from_kafka(acl: ACL) -> AccessList:
     pattern: Any = acl.resource_pattern
-    prefix = " by prefix" if pattern.pattern_type is ACLResourcePatternType.PREFIXED else ""
-    host = "" if acl.host == _ANY_HOST else f" from {acl.host}"
-    return (
-        f"{acl.principal} {acl.permission_type.name} {acl.operation.name} on "
-        f"{pattern.resource_type.name.lower()} {pattern.resource_name}{prefix}{host}"
+    return AccessList(
+        acl.principal.removeprefix(_USER),
+        acl.operation.name,
+        pattern.resource_type.name,
+        pattern.resource_name,
+        pattern.pattern_type is ACLResourcePatternType.PREFIXED,
+        acl.host,
+        acl.permission_type.name,
     )

@@ -9,6 +9,7 @@ from penstock.kafka._mechanism import Mechanism, PlaintextMechanism, TlsMechanis
 from penstock.kafka.settings import KafkaSettings, Security
 
 _CLIENT_ID = "penstock"
+_ANONYMOUS = "ANONYMOUS"  # whoever connects without a login
 # Load balancers and PrivateLink forget a connection after 350 s and reset what comes later.
 _IDLE_MS = 300_000
 # The longest wait before a client connects again to a broker that refused. kafka-python's 30 s is
@@ -43,6 +44,21 @@ def java_options(settings: KafkaSettings) -> dict[str, str]:
         "connections.max.idle.ms": str(_IDLE_MS),
         **_choose_mechanism(settings).java_options(),
     }
+
+
+def find_user(settings: KafkaSettings) -> str | None:
+    """Return the user whose access lists decide for this login; None for IAM, whose policies do.
+
+    Raises:
+        BrokerLoginError: the secret cannot be read, or is not as expected.
+    """
+    if settings.security is Security.IAM:
+        return None
+    if settings.security is Security.SCRAM:
+        from penstock.kafka._scram import read_username  # noqa: PLC0415
+
+        return read_username(settings)
+    return _ANONYMOUS
 
 
 def _choose_mechanism(settings: KafkaSettings) -> Mechanism:

@@ -6,7 +6,12 @@ operations printed by a callback, a caller could not decide afterwards what to s
 
 from __future__ import annotations
 
-from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
+from penstock.operations.contracts import (
+    CONTRACT_FILE,
+    WrittenContract,
+    read_contracts,
+    write_contract,
+)
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.job_counts import RunCounts, count_rows
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
@@ -84,6 +89,7 @@ __all__ = [
     "preview_events",
     "produce_events",
     "read_contract_profile",
+    "read_contracts",
     "read_dead_letter",
     "read_records",
     "read_root_profiles",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from penstock.errors import OperationError
 from penstock.operations._outputs import choose_entry, read_output
@@ -20,6 +21,15 @@ class WrittenContract:
     path: Path
 
 
+def read_contracts(producer: Path) -> dict[str, Any]:
+    """Return the contracts by their consumers, from the outputs of the producer's Terraform root.
+
+    Raises:
+        OperationError: Terraform does not run or fails, or the root has not been applied.
+    """
+    return read_output(producer, "contracts")
+
+
 def write_contract(producer: Path, consumer: str, to: Path) -> WrittenContract:
     """Write a consumer's contract from the outputs of the producer's Terraform root.
 
@@ -27,7 +37,7 @@ def write_contract(producer: Path, consumer: str, to: Path) -> WrittenContract:
         OperationError: the producer has no such consumer, or the file cannot be written.
     """
     remedy = f"add it to `consumers` of {producer} and apply"
-    contract = choose_entry(read_output(producer, "contracts"), consumer, "consumer", remedy)
+    contract = choose_entry(read_contracts(producer), consumer, "consumer", remedy)
     try:
         to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
     except OSError as error:

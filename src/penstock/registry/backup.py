@@ -79,9 +79,8 @@ def read_backup(text: str, where: str) -> RegistryBackup:
     Raises:
         SettingsError: the text is no whole backup; the message names the line and the reason.
     """
-    lines = text.removesuffix("\n").split("\n") if text else []
-    reader = _Reader()
-    for number, line in enumerate(lines, 1):
+    reader, number = _Reader(), 0
+    for number, line in enumerate(_split_lines(text), 1):
         try:
             reader.read(_load(line))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -89,9 +88,19 @@ def read_backup(text: str, where: str) -> RegistryBackup:
             raise SettingsError([f"{where}, line {number}: {reason}"]) from error
     if not reader.is_complete:
         raise SettingsError(
-            [f"{where}, line {len(lines) + 1}: found the end of the file, expected more lines"]
+            [f"{where}, line {number + 1}: found the end of the file, expected more lines"]
         )
     return reader.backup()
+
+
+def _split_lines(text: str) -> Iterator[str]:
+    """Yield the lines one by one: a list of them would take the memory of the text again."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        yield text[begin:end]
+        begin = end + 1
 
 
 class _Reader:

@@ -11,8 +11,8 @@ import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults
+from localcloud.testing.mappings import broker
 from tests.fixtures.consumers import Client, Consumer, build_consumer
-from tests.fixtures.mappings import broker
 from tests.lambdas.consumer.model import Model, register
 from tools.build_zip import build
 from tools.lambda_packages import Target

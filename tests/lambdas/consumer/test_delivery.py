@@ -12,8 +12,8 @@ from kafka import KafkaConsumer, KafkaProducer
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
+from localcloud.testing.mappings import create_topic, get, mapped
 from tests.fixtures.consumers import Consumer, make_reader, remove_role
-from tests.fixtures.mappings import create_topic, get, mapped
 from tests.lambdas.consumer.model import Model
 
 pytestmark = pytest.mark.kafka

@@ -17,11 +17,11 @@ from kafka import KafkaConsumer, TopicPartition
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
 from localcloud.testing import RUNTIME, allow, deploy, invoke, make_role
+from localcloud.testing.mappings import broker
 from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode_event
-from tests.fixtures.mappings import broker
 from tests.fixtures.rejected import REGION, bucket
 from tests.stubs.sessions import make_session
 from tools.build_zip import build

@@ -13,6 +13,10 @@ from penstock.cli.command import _build_parser
 _CLEAR = {None, "Path", "int", "parse_argument", "_read_names"}
 _COMMANDS = [
     [],
+    ["access"],
+    ["access", "list"],
+    ["access", "plan"],
+    ["access", "apply"],
     ["completion"],
     ["config"],
     ["config", "show"],

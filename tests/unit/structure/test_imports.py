@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
     "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations", "reasons"},
-    "extensions": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "cli"},
+    "extensions": _EDGES
+    | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
@@ -76,6 +77,7 @@ _KEPT_TO = {
 }
 # localcloud is a product of its own.
 _LOCAL = _ROOT / "localcloud/src"
+_LOCAL_TESTS = _ROOT / "localcloud/tests"
 _NOT_IN_LOCALCLOUD = {"bench", "demo", "jobs", "lambdas", "penstock", "tests", "tools"}
 
 
@@ -235,6 +237,30 @@ def test_localcloud_runs_without_the_rest_of_the_clone() -> None:
 
     assert {path: names for path, names in found.items() if names} == {}
     assert _foreign("def f():\n    from penstock.cli import printable", "") == {"penstock"}
+
+
+def _foreign_in_test(source: str) -> set[str]:
+    """Return what a test of localcloud imports from the rest of the clone and its tests."""
+    tests = {
+        ".".join(path.relative_to(_LOCAL_TESTS.parent).with_suffix("").parts)
+        for path in _LOCAL_TESTS.rglob("*.py")
+    }
+    return {
+        name
+        for name in _imported(source, "")
+        if name.partition(".")[0] in _NOT_IN_LOCALCLOUD
+        and not {name, name.rpartition(".")[0]} & tests
+    }
+
+
+def test_the_tests_of_localcloud_run_without_the_rest_of_the_clone() -> None:
+    found = {path: _foreign_in_test(path.read_text()) for path in _LOCAL_TESTS.rglob("*.py")}
+
+    assert len(found) > 100
+    assert {path: names for path, names in found.items() if names} == {}
+    assert _foreign_in_test("from penstock.errors import PenstockError")
+    assert _foreign_in_test("from tests.fixtures.java import JavaProgram")
+    assert not _foreign_in_test("from tests.vpcs import make_vpc")
 
 
 def test_every_room_is_in_the_table() -> None:

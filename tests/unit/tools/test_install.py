@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[3]
+_FETCHED = "localcloud/src/localcloud/jars.toml"
 _SOURCE = "jars/decoder/src/penstock/spark/Decoder.java"
 _FILES = (
     *("requirements.lock", "pyproject.toml", "localcloud/pyproject.toml"),
-    *("jars/glue/pom.xml", "localcloud/jars/broker/pom.xml", _SOURCE),
+    *("jars/glue/pom.xml", "localcloud/tests/jars/pom.xml", _SOURCE, _FETCHED),
 )
 _SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
 
@@ -27,14 +28,14 @@ case "$*" in
 "-m tools.build_decoder")
     mkdir -p src/penstock/spark/decoding && echo decoder >>"$CALLS"
     : >src/penstock/spark/decoding/penstock-decoder.jar ;;
-"-m localcloud"*) [ -d localcloud/.cache/jars/broker ] && echo prepare >>"$CALLS" ;;
+"-m localcloud fetch") [ -d localcloud/.cache/jars/tests ] && echo fetch >>"$CALLS" ;;
 "tools/record_classes.py") mkdir -p localcloud/.cache/spark-classes &&
     echo classes >>"$CALLS" && echo >localcloud/.cache/spark-classes/1.jsa ;;
 esac
 """
 _MAVEN = """#!/bin/sh
 case "$*" in
-*copy-dependencies*) mkdir -p jars/glue/lib localcloud/.cache/jars/broker && echo mvn >>"$CALLS" ;;
+*copy-dependencies*) mkdir -p jars/glue/lib localcloud/.cache/jars/tests && echo mvn >>"$CALLS" ;;
 esac
 """
 _MACHINE = {
@@ -134,7 +135,7 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["mvn", "venv", "pip", "uv", "uv", "decoder", "prepare", "classes"]
+    assert clone.calls() == ["mvn", "venv", "pip", "uv", "uv", "decoder", "fetch", "classes"]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -190,12 +191,13 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
 @pytest.mark.parametrize(
     ("changed", "calls"),
     [
-        ("requirements.lock", ["venv", "pip", "uv", "uv", "decoder", "prepare", "classes"]),
-        ("pyproject.toml", ["uv", "prepare", "classes"]),
-        ("localcloud/pyproject.toml", ["uv", "prepare", "classes"]),
-        ("jars/glue/pom.xml", ["mvn", "prepare", "classes"]),
-        ("localcloud/jars/broker/pom.xml", ["mvn", "prepare", "classes"]),
-        (_SOURCE, ["decoder", "prepare", "classes"]),
+        ("requirements.lock", ["venv", "pip", "uv", "uv", "decoder", "fetch", "classes"]),
+        ("pyproject.toml", ["uv", "fetch", "classes"]),
+        ("localcloud/pyproject.toml", ["uv", "fetch", "classes"]),
+        ("jars/glue/pom.xml", ["mvn", "fetch", "classes"]),
+        ("localcloud/tests/jars/pom.xml", ["mvn", "fetch", "classes"]),
+        (_FETCHED, ["fetch", "classes"]),
+        (_SOURCE, ["decoder", "fetch", "classes"]),
     ],
 )
 def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:
@@ -213,7 +215,7 @@ def test_an_archive_that_is_missing_is_recorded_again(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["prepare", "classes"]
+    assert clone.calls() == ["fetch", "classes"]
 
 
 def test_another_python_makes_the_environment_again(clone: _Clone) -> None:
@@ -222,7 +224,7 @@ def test_another_python_makes_the_environment_again(clone: _Clone) -> None:
 
     clone.install(PYTHON="python3.13")
 
-    assert clone.calls() == ["venv", "pip", "uv", "uv", "prepare", "classes"]
+    assert clone.calls() == ["venv", "pip", "uv", "uv", "fetch", "classes"]
 
 
 def test_a_cut_run_is_redone(clone: _Clone) -> None:
@@ -232,13 +234,13 @@ def test_a_cut_run_is_redone(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["mvn", "prepare", "classes"]
+    assert clone.calls() == ["mvn", "fetch", "classes"]
 
 
 def test_one_maven_fetches_the_jars_of_every_folder() -> None:
     listed = re.findall("<module>(.*)</module>", (_ROOT / "jars/pom.xml").read_text())
 
-    poms = [*_ROOT.glob("jars/*/pom.xml"), *_ROOT.glob("localcloud/jars/*/pom.xml")]
+    poms = [*_ROOT.glob("jars/*/pom.xml"), _ROOT / "localcloud/tests/jars/pom.xml"]
     assert sorted(listed) == sorted(os.path.relpath(pom.parent, _ROOT / "jars") for pom in poms)
 
 

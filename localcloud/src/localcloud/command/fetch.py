@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from localcloud.command.terminal import say
 from localcloud.errors import LocalcloudError
-from localcloud.jars import Jar, fetch_jar, read_lock
+from localcloud.jars import Jar, fetch_jars, read_lock
 
 PURPOSES: Final = {
     "broker": "Kafka, for MSK clusters",
+    "connect": "Kafka Connect, for connectors of MSK Connect",
     "exporter": "the JMX exporter, for MSK clusters with open monitoring",
     "registry": "Apicurio Registry, for `localcloud registry`",
     "s3": "S3 for Spark, for jobs of EMR and EMR Serverless",
 }
 _MEGABYTE = 1e6
+_BAR_LENGTH = 30
 _PLUGINS = (".terraform.d/plugins", ".local/share/terraform/plugins")
 
 
@@ -28,18 +31,23 @@ def fetch(folder: Path, purposes: Sequence[str]) -> None:
     `folder` is that of an instance, which has no part in it.
 
     Raises:
-        DownloadError: a jar cannot be fetched.
+        MissingToolError: this machine has no JDK or no Maven.
+        DownloadError: the jars cannot be fetched.
         LocalcloudError: a purpose is unknown.
     """
     for purpose in purposes:
         if purpose not in PURPOSES:
             raise LocalcloudError(f"found {purpose!r}, expected one of {', '.join(PURPOSES)}")
-    jars = read_lock()
+    fetched = list[Jar]()
     for purpose in purposes or PURPOSES:
-        missing = [jar for jar in jars if jar.purpose == purpose and jar.is_missing]
-        what = f"{len(missing)} jars of {_measure(missing)}" if missing else "all jars are there"
+        jars = [jar for jar in read_lock() if jar.purpose == purpose]
+        missing = any(jar.is_missing for jar in jars)
+        what = f"{_measure(jars)} from Maven" if missing else "all jars are there"
         say(f"{PURPOSES[purpose]}: {what}")
-        _fetch_all(missing)
+        fetched += jars if missing else []
+    if fetched:
+        with _shown_progress(fetched) as progress:
+            fetch_jars(fetched, progress)
     if not purposes or "broker" in purposes:
         say("Kafka's classes, and the packages of Lambda's runtime")
         prepare()
@@ -68,22 +76,33 @@ def find_provider(environ: Mapping[str, str], home: Path) -> str:
     folder = next((home / name for name in _PLUGINS if (home / name).is_dir()), None)
     if folder is not None:
         return f"`terraform init` finds it in {folder}, if it is there"
-    return "`terraform init` fetches it from Terraform's registry"
+    return (
+        "`terraform init` fetches it from Terraform's registry; without a network, "
+        "`terraform init -plugin-dir=DIR` takes it unpacked from a folder"
+    )
 
 
-def _fetch_all(jars: Sequence[Jar]) -> None:
-    total, done = sum(jar.size for jar in jars), 0
-    shown = sys.stderr.isatty()
+@contextmanager
+def _shown_progress(jars: Sequence[Jar]) -> Iterator[Callable[[Jar], None]]:
+    """Show a bar in a terminal, which is full once the jars are in their folders."""
+    done, total, shown = 0, sum(jar.size for jar in jars), sys.stderr.isatty()
 
-    def add(count: int) -> None:
+    def show(count: int, what: str) -> None:
+        bar = "#" * (_BAR_LENGTH * count // total)
+        size = f"{count / _MEGABYTE:.1f} of {total / _MEGABYTE:.1f} MB"
+        sys.stderr.write(f"\r  [{bar:.<{_BAR_LENGTH}}] {size}  {what}\033[K")
+
+    def add(jar: Jar) -> None:
         nonlocal done
-        done += count
+        done += jar.size
         if shown:
-            sys.stderr.write(f"\r  {done / _MEGABYTE:.1f} of {total / _MEGABYTE:.1f} MB")
+            show(done, jar.file)
 
-    for jar in jars:
-        fetch_jar(jar, add)
-    if shown and jars:
+    if shown:
+        show(0, "Maven starts")
+    yield add
+    if shown:
+        show(total, "all checked")
         sys.stderr.write("\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,18 @@ def test_the_estimate_says_from_when_msk_stays_cheaper() -> None:
     assert cheaper["MSK Serverless"] == 0
     assert cheaper["Kinesis shards"] is None
     assert cheaper["Kinesis on demand"] == pytest.approx(1_463, abs=2)
+
+
+def test_the_page_that_compares_both_has_the_rates_of_the_prices() -> None:
+    page = " ".join((Path(__file__).parents[4] / "docs/kinesis-or-msk.md").read_text().split())
+    shards = find_cheapest(Workload(0, 200), _PRICES, ("MSK as built", "Kinesis shards"))
+    on_demand = estimate_cost(Workload(0, 1_024)).cheaper_from["Kinesis on demand"] or 0
+
+    assert f"from some {round(shards[1].events, -3):,.0f} events a second brokers cost less" in page
+    assert f"than Kinesis on demand from some {round(on_demand, -2):,.0f} events a second" in page
+    assert [each.carrier for each in find_cheapest(Workload(0, 1_024), _PRICES)] == [
+        "Kinesis shards"
+    ]
 
 
 def test_the_plot_has_a_line_for_each_service_that_ends_where_it_cannot_carry() -> None:

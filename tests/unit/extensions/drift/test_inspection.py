@@ -15,6 +15,7 @@ from pyiceberg import types as iceberg
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.exceptions import CommitFailedException, ValidationError
 
+from localcloud.testing.policies import allow, document, make_role, trust
 from penstock.attempts import Attempts
 from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
 from penstock.extensions.drift import Limits, TableTarget, inspect_tables, sync_tables
@@ -23,7 +24,6 @@ from penstock.extensions.drift.operation import TableSettings, sync_lake
 from penstock.schemas import merge_schemas
 from penstock.tables import read_event
 from tests.fixtures.lakes import ACCOUNT, Lake, lake
-from tests.policy_documents import allow, document, make_role, trust
 from tests.stubs.sessions import REGION
 
 __all__ = ["lake"]

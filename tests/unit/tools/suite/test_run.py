@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tools.suite.report import Outcome, Result, show_results
@@ -117,11 +115,6 @@ def test_the_cpu_seconds_of_a_test_are_those_of_its_children_too(tmp_path):
     burn = "import subprocess, sys\ncode = 'import time\\nwhile time.process_time() < 1: pass'\n"
     burn += "def test_it(): subprocess.run([sys.executable, '-c', code], check=True)\n"
     (tmp_path / "tests").mkdir()
-    source = (
-        "import pathlib, sys\nsys.path.insert(0, {root!r})\nfrom tests.cpu_time import CpuTime\n"
-    )
-    source += "def pytest_configure(config): config.pluginmanager.register(CpuTime())\n"
-    (tmp_path / "conftest.py").write_text(source.format(root=str(Path.cwd())))
     (tmp_path / "tests" / "test_it.py").write_text(burn)
     room = Room("burns", "tests")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -13,4 +13,17 @@ SERVICE = Service(
     operations=("alarms", "dashboards"),
     signing_names=("monitoring",),
     status=("alarms",),
+    moto=Moto(
+        keeps=(
+            "DisableAlarmActions EnableAlarmActions PutDashboard PutMetricData SetAlarmState "
+            "TagResource"
+        ),
+    ),
+    ignored={
+        "DescribeAlarmHistory": "AlarmContributorId AlarmTypes",
+        "PutMetricAlarm": (
+            "ActionConfiguration EvaluationCriteria EvaluationInterval EvaluationWindow "
+            "WarmUpConfiguration"
+        ),
+    },
 )

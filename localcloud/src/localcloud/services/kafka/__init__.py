@@ -53,4 +53,9 @@ SERVICE = Service(
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     changes_network=True,
     status=("clusters",),
+    ignored={
+        "CreateCluster": "EnhancedMonitoring OpenMonitoring Rebalancing StorageMode",
+        "UpdateConnectivity": "ZookeeperAccess",
+        "UpdateMonitoring": "EnhancedMonitoring LoggingInfo OpenMonitoring",
+    },
 )

@@ -1,0 +1,3 @@
+"""Access lists of Kafka: the wanted ones against the found ones, listed, planned and applied."""
+
+from __future__ import annotations

@@ -1,0 +1,45 @@
+"""The access lists of a cluster: all of them, a plan, and the plan applied."""
+
+from __future__ import annotations
+
+from penstock.extensions.access.plan import AccessPlan, plan_access
+from penstock.extensions.access.wanted import Wanted
+from penstock.kafka import (
+    AccessList,
+    KafkaSettings,
+    apply_access_lists,
+    find_user,
+    read_access_lists,
+)
+
+
+def list_access(settings: KafkaSettings) -> tuple[AccessList, ...]:
+    """Return the access lists of all users, in the order of their users.
+
+    Raises:
+        BrokerError: they cannot be read; the subclass says why.
+    """
+    return tuple(sorted(read_access_lists(settings)))
+
+
+def plan_change(settings: KafkaSettings, wanted: Wanted) -> AccessPlan:
+    """Compare the wanted access lists with those of the brokers, and change nothing.
+
+    Raises:
+        BrokerError: as in `list_access`.
+        OperationError: the plan is refused, as `plan_access` says.
+    """
+    return plan_access(wanted, read_access_lists(settings), find_user(settings))
+
+
+def apply_change(settings: KafkaSettings, wanted: Wanted) -> AccessPlan:
+    """Give each wanted user exactly its access lists, and return the plan that was applied.
+
+    Raises:
+        BrokerError: an access list cannot be read, created or deleted.
+        OperationError: the plan is refused, as `plan_access` says.
+    """
+    plan = plan_change(settings, wanted)
+    if plan.is_change:
+        apply_access_lists(settings, wanted)
+    return plan

@@ -1,0 +1,210 @@
+"""Terraform's provider makes, changes and destroys what the roots declare; second plans are empty.
+
+All of it is one root, since the provider waits for most of it, and one story: the tests follow the
+order in which things are made, changed and destroyed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from localcloud.errors import MissingHopError
+from localcloud.network import Node, Nodes, Source, trace
+from localcloud.testing.pretending import pretend_brokers
+from tests.fixtures.terraform import Terraform
+from tools.local_root import allow_destroy, copy_infra
+
+# Load balancers take 60 s of waiting inside the provider, applications 30 s to be made and deleted.
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
+
+_ACCOUNT = "930000000001"
+_CONSUMERS = ("222222222222", "333333333333")  # of the root's policy
+_HERE = Path(__file__).parent
+_INFRA = _HERE.parents[1] / "infra"
+
+
+def _schema(*fields):
+    return json.dumps({"type": "record", "name": "Reading", "fields": list(fields)})
+
+
+_ID = {"name": "id", "type": "string"}
+_FIRST = _schema(_ID)
+_SECOND = _schema(_ID, {"name": "t", "type": ["null", "double"], "default": None})
+_MADE = {
+    "broker_count": 2,
+    "compatibility": "BACKWARD",
+    "connectable": False,
+    "definition": _FIRST,
+    "partitions": 3,
+    "rows": "country = 'DE'",
+}
+_CHANGED = {
+    "broker_count": 4,
+    "compatibility": "FULL",
+    "connectable": True,
+    "definition": _SECOND,
+    "partitions": 5,
+    "rows": "country = 'FR'",
+}
+_REFUSED = _CHANGED | {"definition": _schema(_ID | {"type": "long"})}
+
+
+@pytest.fixture(scope="module")
+def pretended(cloud):
+    """What the clusters' brokers are told, by the clusters' names."""
+    with pretend_brokers(cloud) as known:
+        yield known
+
+
+@pytest.fixture(scope="module")
+def made(cloud, client, pretended, tmp_path_factory):
+    """The root, applied for the first time, in an account that Lake Formation governs."""
+    client("lakeformation", account=_ACCOUNT).put_data_lake_settings(DataLakeSettings={})
+    folder = tmp_path_factory.mktemp("terraform")
+    for part in ("extensions", "modules"):
+        copy_infra(_INFRA / part, folder / _HERE.name / part)
+    allow_destroy(folder / _HERE.name / "modules")
+    terraform = Terraform(_HERE / "root", folder, cloud.endpoint, _ACCOUNT)
+    terraform.apply(**_MADE)
+    return terraform
+
+
+@pytest.fixture(scope="module")
+def outputs(made):
+    """What it put out then."""
+    return made.outputs()
+
+
+@pytest.fixture(scope="module")
+def changed(made, outputs):
+    """The root with other arguments."""
+    made.apply(**_CHANGED)
+    return made
+
+
+@pytest.fixture(scope="module")
+def refused(changed):
+    """The root with a schema that Glue refuses."""
+    changed.apply(**_REFUSED)
+    return changed
+
+
+@pytest.fixture(scope="module")
+def destroyed(refused):
+    """The root, when nothing of it is left."""
+    refused.destroy(**_CHANGED)
+
+
+@pytest.fixture(scope="module")
+def glue(client):
+    return client("glue", account=_ACCOUNT)
+
+
+def _trace(cloud, broker):
+    return trace(cloud.state(Nodes), Source(broker["vpc"]), broker["host"], broker["port"])
+
+
+def test_nothing_is_left_to_do(made):
+    assert not made.has_changes(**_MADE)
+
+
+def test_the_way_of_private_link_is_complete(cloud, outputs):
+    broker = outputs["broker"]
+    nodes = cloud.state(Nodes)
+    nodes.plug(Node(broker["host"], broker["interface"], "127.0.0.1", frozenset({9096})))
+
+    found = _trace(cloud, broker)
+
+    assert found.missing is None
+    nodes.unplug(broker["interface"])
+
+
+def test_a_cluster_has_its_users_properties_and_names(pretended, outputs):
+    brokers = pretended["terraform"]
+    assert brokers.users == {"anna": "a-1"}
+    assert brokers.properties["num.partitions"] == "3"
+    assert len(outputs["endpoints"]) == 2
+    hosts = [server.partition(":")[0] for server in outputs["bootstrap"].split(",")]
+    assert hosts == outputs["endpoints"]
+
+
+@pytest.mark.usefixtures("made")
+def test_consumers_with_msk_connections_are_in_the_cluster_policy(client):
+    kafka = client("kafka", account=_ACCOUNT)
+    (cluster,) = kafka.list_clusters_v2(ClusterNameFilter="applied")["ClusterInfoList"]
+    policy = kafka.get_cluster_policy(ClusterArn=cluster["ClusterArn"])["Policy"]
+    assert json.loads(policy)["Statement"] == [
+        {
+            "Sid": "ConsumersConnect",
+            "Effect": "Allow",
+            "Principal": {"AWS": [f"arn:aws:iam::{it}:root" for it in _CONSUMERS]},
+            "Action": [
+                "kafka:CreateVpcConnection",
+                "kafka:DescribeCluster",
+                "kafka:DescribeClusterV2",
+                "kafka:GetBootstrapBrokers",
+            ],
+            "Resource": cluster["ClusterArn"],
+        }
+    ]
+
+
+@pytest.mark.usefixtures("made")
+@pytest.mark.parametrize("name", ["analytics", "billing"])
+def test_the_policy_of_a_users_secret_names_that_secret(client, name):
+    secrets = client("secretsmanager", account=_ACCOUNT)
+    shown = secrets.get_resource_policy(SecretId=f"AmazonMSK_applied_{name}")
+    (statement,) = json.loads(shown["ResourcePolicy"])["Statement"]
+    assert statement["Resource"] == shown["ARN"]
+    assert statement["Principal"] == {"Service": "kafka.amazonaws.com"}
+
+
+def test_nothing_is_left_to_do_after_a_change(changed):
+    assert not changed.has_changes(**_CHANGED)
+
+
+@pytest.mark.usefixtures("changed")
+def test_a_changed_cluster_has_more_brokers_and_other_properties(pretended):
+    brokers = pretended["terraform"]
+    assert brokers.properties["num.partitions"] == "5"
+    zones = next(step[1] for step in brokers.done if step[0] == "add")
+    assert zones.keys() == {3, 4}
+    # One more in each zone; which comes first is the order of the subnets' ids, a set to Terraform.
+    assert sorted(zones.values()) == ["eu-central-1a", "eu-central-1b"]
+
+
+@pytest.mark.usefixtures("changed")
+def test_a_changed_schema_has_another_version(glue):
+    found = glue.get_schema(SchemaId={"RegistryName": "plant", "SchemaName": "readings"})
+    assert (found["LatestSchemaVersion"], found["Compatibility"]) == (2, "FULL")
+
+
+def test_a_version_that_glue_refuses_is_wanted_again(refused):
+    """Nobody tells Terraform that it is refused."""
+    assert refused.has_changes(**_REFUSED)
+
+
+@pytest.mark.usefixtures("changed")
+def test_a_changed_data_filter_has_other_rows(client):
+    lake = client("lakeformation", account=_ACCOUNT)
+    (found,) = lake.list_data_cells_filter()["DataCellsFilters"]
+    assert found["RowFilter"] == {"FilterExpression": "country = 'FR'"}
+    assert found["ColumnWildcard"] == {"ExcludedColumnNames": ["email"]}
+
+
+@pytest.mark.usefixtures("destroyed")
+def test_nothing_is_left_once_it_is_destroyed(cloud, client, glue, pretended, outputs):
+    broker = outputs["broker"]
+    with pytest.raises(MissingHopError, match=f"there is no VPC {broker['vpc']} in any account"):
+        _trace(cloud, broker)
+    assert pretended["terraform"].done[-1] == "stop"
+    assert glue.list_registries()["Registries"] == []
+    emr = client("emr-serverless", account=_ACCOUNT)
+    assert [each["state"] for each in emr.list_applications()["applications"]] == ["TERMINATED"]
+    (left,) = client("lakeformation", account=_ACCOUNT).list_permissions()[
+        "PrincipalResourcePermissions"
+    ]
+    assert left["Resource"] == {"Catalog": {}}  # which IAM allows at first

@@ -1,0 +1,270 @@
+"""`penstock quality` asks Athena: a sound table, and one with planted faults."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.glue import GlueCatalog
+
+from penstock.errors import OperationError
+from penstock.extensions.quality import Athena, Limits, QualitySettings
+from penstock.extensions.quality.check import TableCheck
+from penstock.extensions.quality.command import show
+from penstock.kafka import FoundOffsets
+from penstock.registry import Registries
+from penstock.registry.memory import MemoryRegistry
+from tests.stubs.sessions import REGION, make_session
+
+_ROOT = Path(__file__).parents[4]
+_NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)
+_NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+_SETTINGS = QualitySettings(
+    workgroup="quality", since=2, limits=Limits(null_shares={"note": 0.6, "place": 0.6})
+)
+_PLACE = {"type": "record", "name": "Place", "fields": [{"name": "room", "type": "int"}]}
+_TYPES = {
+    "_event_time": pa.timestamp("us", tz="UTC"),
+    "_topic": pa.string(),
+    "_kafka_partition": pa.int32(),
+    "_offset": pa.int64(),
+    "_kafka_timestamp": pa.timestamp("us", tz="UTC"),
+    "_schema_id": pa.string(),
+    "_schema_version": pa.int32(),
+    "device": pa.string(),
+    "note": pa.string(),
+    "place": pa.struct([("room", pa.int32())]),
+}
+
+
+class Kafka:
+    """Topics whose partition 0 ends at 13; offset 8 of it is a tombstone."""
+
+    def read_ends(self, topics):
+        return {(topic, 0): 13 for topic in topics} | {("t", 1): 5}
+
+    def look_up(self, runs):
+        rest = {
+            place: tuple(run for run in own if place != ("t", 0) or run != range(8, 9))
+            for place, own in runs.items()
+        }
+        return {
+            place: FoundOffsets(len(own) - len(rest[place]), 0, rest[place])
+            for place, own in runs.items()
+        }
+
+
+_DEVICE = {"name": "device", "type": "string"}
+_OPTIONAL = [
+    {"name": name, "type": ["null", kind], "default": None}
+    for name, kind in {"note": "string", "place": _PLACE}.items()
+]
+
+
+@pytest.fixture(scope="module")
+def registered():
+    """A registry, and the ids of two versions of a schema in it."""
+    registry = MemoryRegistry()
+    versions = [
+        registry.register("r", {"type": "record", "name": "R", "fields": fields}).version
+        for fields in ([_DEVICE], [_DEVICE, *_OPTIONAL])
+    ]
+    return Registries([registry]), [str(each.key) for each in versions]
+
+
+@pytest.fixture(scope="module")
+def registries(registered):
+    return registered[0]
+
+
+@pytest.fixture(scope="module")
+def schema_ids(registered):
+    return registered[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lake:
+    """A bucket and a database of it."""
+
+    client: Any
+    endpoint: str
+    database: str
+    bucket: str
+
+    def make_iceberg(self, name, rows):
+        catalog = GlueCatalog(
+            "lake",
+            client=self.client("glue"),
+            **{
+                "warehouse": f"s3://{self.bucket}/warehouse",
+                "s3.endpoint": self.endpoint,
+                "s3.region": REGION,
+                "s3.access-key-id": "111111111111",
+                "s3.secret-access-key": "any",
+            },
+        )
+        catalog.create_table((self.database, name), rows.schema).append(rows)
+
+    def make_lines(self, name, columns, line):
+        """Make a table of one line of JSON."""
+        self.client("s3").put_object(Bucket=self.bucket, Key=f"{name}/a.json", Body=f"{line}\n")
+        storage = {
+            "Columns": [{"Name": column, "Type": kind} for column, kind in columns.items()],
+            "Location": f"s3://{self.bucket}/{name}/",
+            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+        }
+        table = {"Name": name, "StorageDescriptor": storage}
+        self.client("glue").create_table(DatabaseName=self.database, TableInput=table)
+
+
+@pytest.fixture(scope="module")
+def lake(cloud, client):
+    name = f"quality-{secrets.token_hex(4)}"
+    where = {"LocationConstraint": REGION}
+    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
+    database = name.replace("-", "_")
+    client("glue").create_database(DatabaseInput={"Name": database})
+    return _Lake(client, cloud.endpoint, database, name)
+
+
+@pytest.fixture(scope="module")
+def athena(cloud, client, lake):
+    session = make_session("111111111111")
+    output = {"OutputLocation": f"s3://{lake.bucket}/results/"}
+    configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
+    client("athena").create_work_group(Name="quality", Configuration=configuration)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+        yield Athena("quality", 60, session)
+
+
+def row(schema_id, offset, *, partition=0, delay=timedelta(seconds=1), **values):
+    """A row that Kafka received at noon; every value but the coordinates is given."""
+    coordinates = (_NOON - delay, "t", partition, offset, _NOON, schema_id, 1)
+    return dict.fromkeys(_TYPES) | dict(zip(_TYPES, coordinates, strict=False)) | values
+
+
+def check(lake, athena, registries, name, rows, *, settings=_SETTINGS, kafka=None, told=None):  # noqa: PLR0913
+    table = pa.table({key: pa.array([one[key] for one in rows], _TYPES[key]) for key in _TYPES})
+    lake.make_iceberg(name, table)
+    found = TableCheck(settings, f"{lake.database}.{name}", athena, registries, kafka)
+    return found.run(_NOW, lambda *what: None if told is None else told.append(what))
+
+
+def states(report):
+    return {each.rule: each.state for each in report.rules}
+
+
+def test_every_rule_holds(lake, athena, registries, schema_ids):
+    first, second = schema_ids
+    rows = [
+        row(first, 10, device="a"),
+        row(first, 11, device="b"),
+        row(second, 12, device="c", note="x", place={"room": 1}),
+        row(second, 3, partition=1, device="d"),
+        # Of a day before, so it is not among the rows, but its offset is not missing.
+        row(second, 4, partition=1, delay=timedelta(days=10), device="e"),
+        row(second, 5, partition=1, device="f", note="y", place={"room": 2}),
+    ]
+
+    told = []
+
+    report = check(lake, athena, registries, "whole", rows, kafka=Kafka(), told=told)
+
+    assert [what for what, _, _ in told] == ["Athena answers query 1", "Athena answers query 2"]
+    assert set(states(report).values()) == {"holds"}
+    assert report.rows == 5
+    assert [(day.day, day.rows) for day in report.days] == [("2026-11-21", 5)]
+    assert [(str(each), each.missing_offsets, each.lag) for each in report.partitions] == [
+        ("t/0", 0, 0),
+        ("t/1", 0, 0),
+    ]
+    nulls = {each.column: (each.rows, each.nulls) for each in report.columns}
+    assert (nulls["device"], nulls["note"], nulls["place.room"]) == ((5, 0), (3, 1), (2, 0))
+    assert len(report.queries) == 2
+
+
+_FAULTS = {
+    "rows": "6 rows, expected at least 7",
+    "coordinates": "_schema_version is null in 1 rows",
+    "required-nulls": "device is null in 1 rows whose schema requires it; "
+    "place.room is null in 1 rows whose schema requires it",
+    "null-share": "there is no column colour; note is null in 100.00%, limit 50.00%",
+    "repeated-records": "t/0 has 1 records again, the first at 5",
+    "missing-offsets": "t/0 lacks 6 to 6; 1 offsets without a row are explained",
+    "lag": "t/0 has 1 newer records",
+    "late-events": "1 of 6 events are older than 3,600 s",
+    "future-events": "1 of 6 events are more than 60 s ahead of Kafka",
+}
+
+
+def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
+    first, second = schema_ids
+    late, ahead = timedelta(hours=2), timedelta(minutes=-2)
+    rows = [
+        row(first, 5, device="a"),
+        row(first, 5, device="a"),  # again
+        row(first, 7, device=None),  # required; offset 6 is missing, and 8 is a tombstone
+        row(second, 9, device="c", delay=late),
+        row(second, 10, device="d", delay=ahead, place={"room": None}),
+        row(second, 11, device="e", _schema_version=None),
+    ]
+    limits = Limits(least_rows=7, lag_records=0, null_shares={"note": 0.5, "colour": 0.5})
+    settings = QualitySettings(workgroup="quality", since=2, limits=limits)
+
+    report = check(lake, athena, registries, "faulty", rows, settings=settings, kafka=Kafka())
+
+    assert set(states(report).values()) == {"failed"}
+    details = {each.rule: each.detail for each in report.rules}
+    assert details == _FAULTS
+    show(report)
+    printed = capsys.readouterr().out.replace(f"{lake.database}.faulty", "lake.readings")
+    rules, _, cost = printed.rstrip().rpartition("\n")
+    assert f"\n{rules}\n" in (_ROOT / "docs/quality.md").read_text()
+    assert re.fullmatch(r"9 rules failed; 3 queries, [0-9,]+ bytes", cost)
+    (partition,) = report.partitions
+    assert (partition.missing_offsets, partition.tombstones, partition.unexplained) == (2, 1, 1)
+    assert [(bucket.from_seconds, bucket.rows) for bucket in report.lateness if bucket.rows] == [
+        (None, 1),
+        (1, 4),
+        (3600, 1),
+    ]
+
+
+def test_rows_beside_and_parked_records_explain_missing_offsets(lake, athena, registries):
+    def make(name, offsets):
+        return check(lake, athena, None, name, [row("?", each) for each in offsets])
+
+    make("other", [2])
+    columns = {"topic": "string", "kafka_partition": "int", "kafka_offset": "bigint"}
+    parked = '{"topic": "t", "kafka_partition": 0, "kafka_offset": 3}'
+    lake.make_lines("parked_ones", columns, parked)
+    settings = QualitySettings(
+        workgroup="quality",
+        beside=(f"{lake.database}.other",),
+        parked_records=f"{lake.database}.parked_ones",
+    )
+    rows = [row("?", each) for each in (1, 4, 6)]
+
+    report = check(lake, athena, None, "apart", rows, settings=settings)
+
+    (partition,) = report.partitions
+    assert (partition.missing_offsets, partition.unexplained) == (3, 1)
+    assert [(gap.first_offset, gap.last_offset) for gap in report.gaps] == [(5, 5)]
+    assert states(report)["required-nulls"] == "not-checked"
+
+
+def test_an_empty_table_and_one_without_coordinates(lake, athena, registries):
+    report = check(lake, athena, registries, "nothing_yet", [])
+
+    assert [each.rule for each in report.failed] == ["rows"]
+    with pytest.raises(OperationError, match=r"found no column _event_time, _kafka_partition, "):
+        TableCheck(_SETTINGS, f"{lake.database}.parked_ones", athena).run(_NOW)
+    with pytest.raises(OperationError, match=r"^GetTable was refused: EntityNotFoundException: "):
+        TableCheck(_SETTINGS, f"{lake.database}.missing", athena).run(_NOW)
