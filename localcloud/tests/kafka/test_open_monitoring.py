@@ -16,7 +16,7 @@ from localcloud.network.nodes import Nodes
 from localcloud.services.kafka.directory import describe_clusters
 from localcloud.services.kafka.metrics import measure_clusters, read_broker, read_lags
 from tests.kafka.changing import update
-from tests.kafka.pretending import wait_for
+from tests.kafka.requests import wait_for
 from tests.kafka.running_cluster import produce
 
 BOTH = {
