@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-sales demo-down up down status check unit test mutants lint tf-check build contract \
+.PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-down up down status check unit test mutants lint tf-check build contract \
   aws-check check-seed format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -28,6 +28,12 @@ demo-staging: install ## Stage five related topics and join them, beside the dem
 
 demo-sales: install ## Sum up sales in windows, and enrich them in Avro through Apicurio
 	@$(VENV)/python -m demo.sales
+
+demo-cdc: install ## Capture the changes of a PostgreSQL database, alone or beside the demo
+	@$(VENV)/python -m demo.cdc
+
+demo-watch: install ## Let Prometheus scrape the brokers, and draw the rates of two topics
+	@$(VENV)/python -m demo.watch
 
 demo-down: down ## End what the demo left running
 
@@ -76,6 +82,7 @@ nightly: pr mutants ## Run the same with many more trials, then the mutants
 build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
 	@PYTHON= tools/install.sh
 	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
+	@$(VENV)/python -m tools.build_plugin
 
 ##@ Deploy
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
@@ -106,7 +113,7 @@ lock: install ## Pin the newest versions that pyproject.toml allows
 	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
-	@rm -rf .venv .cache .localcloud localcloud/.cache build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .cache .localcloud localcloud/{.venv,.cache,.pytest_cache} build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)

@@ -16,6 +16,7 @@ from penstock.extensions.cost import read_prices
 from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.cost_tables import cost_parts, cost_plot
+from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
 
@@ -53,7 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
     write = parser.parse_args().write
-    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources()]
+    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources(), *undeclared_parameters()]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -93,6 +94,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
     decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
+    fidelity = root / "localcloud/docs/fidelity.md"
     cost = root / "docs/cost.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
@@ -101,6 +103,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     return {
         settings: _with_part(settings.read_text(), "settings", settings_table(PROGRAMS)),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
+        fidelity: _with_part(fidelity.read_text(), "operations", fidelity_table()),
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
         cost: _with_parts(cost.read_text(), cost_parts(read_prices())),
         cost.with_suffix(".svg"): cost_plot(),
@@ -177,10 +180,10 @@ def dead_mentions(text: str, root: Path) -> list[str]:
 def _has_target(page: Path, heading: str) -> bool:
     if not heading or not page.exists():
         return page.exists()
-    return heading in _find_anchors(page)
+    return heading in find_anchors(page)
 
 
-def _find_anchors(page: Path) -> set[str]:
+def find_anchors(page: Path) -> set[str]:
     """Return the names that GitHub gives to the headings of a page."""
     headings = _HEADING.findall(_CODE.sub("", page.read_text()))
     texts = [_LINKED.sub(r"\1", heading).lower() for heading in headings]

@@ -8,6 +8,7 @@ import jobs.sales.enrichment
 import jobs.sales.lake
 import jobs.sales.settings
 from penstock.consuming import ConsumerSettings
+from penstock.extensions.cdc.spark import CdcSettings
 from penstock.extensions.drift import SyncSettings, TableSettings
 from penstock.extensions.quality import QualitySettings, ScheduleSettings, TopicSettings
 from penstock.extensions.staging import RetrySettings
@@ -24,6 +25,7 @@ PROGRAMS: Mapping[str, Sequence[type[Settings]]] = {
     "consume": (ConsumeSettings,),
     "replay": (ReplaySettings,),
     "maintain_lake": (MaintainSettings,),
+    "cdc": (CdcSettings,),
     "consumer": (ConsumerSettings,),
     "producer": (IntakeSettings,),
     "access": (KafkaSettings,),

@@ -6,6 +6,7 @@ from itertools import chain
 
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
+from bench.rungs.changes import CHANGES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
@@ -17,6 +18,7 @@ from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.routes import ROUTES
 from bench.rungs.rows import ROWS
+from bench.rungs.schemas import SCHEMAS
 from bench.rungs.staged import STAGED
 from bench.rungs.windows import WINDOWS
 
@@ -24,10 +26,11 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "events": CORE,
     "dynamodb": ROWS,
     "producing": (*PRODUCER, *PRODUCING),
-    "catalog": LAKE,
+    "catalog": (*LAKE, *SCHEMAS),
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
+    "cdc": CHANGES,
     "latency": LATENCY,
     "staging": (*STAGED, *JOINS),
     "growth": GROWTH,

@@ -17,7 +17,7 @@ from penstock.extensions.staging import (
 )
 from penstock.records import Record, Source, make_row
 from penstock.sinks import ObjectStore, UpsertWriter
-from penstock.sinks._json import read_item
+from penstock.sinks.item_json import read_item
 from tests.stubs.dynamodb_tables import DynamoDbTables
 
 _ROWS = 1_000  # of the driving table; the others have as many or fewer

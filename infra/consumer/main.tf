@@ -93,6 +93,19 @@ module "quotas" {
   }
 }
 
+module "dashboard" {
+  source = "../modules/dashboard"
+  count  = var.status.dashboard ? 1 : 0
+
+  prefix    = local.prefix
+  region    = var.contract.region
+  consumers = values(local.functions)[*].function
+  functions = concat(values(local.functions)[*].function, local.retries)
+  jobs      = keys(local.jobs)
+  services  = ["AmazonDynamoDB", "AmazonS3", "AmazonVPC", "AWSLambda", "ElasticMapReduce"]
+  tables    = { errors = values(module.reading_store.errors)[*].name, readings = values(module.reading_store.readings)[*].name }
+}
+
 module "alarms" {
   source = "../modules/alarms"
 

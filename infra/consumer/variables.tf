@@ -222,8 +222,8 @@ variable "spark" {
 }
 
 variable "status" {
-  description = "The minutes between two counts of open dead letters, and the number above which an alarm starts."
-  type        = object({ dead_letters = optional(number), minutes = optional(number) })
+  description = "Whether there is a dashboard, the minutes between two counts of open dead letters, and the number above which an alarm starts."
+  type        = object({ dashboard = optional(bool, true), dead_letters = optional(number), minutes = optional(number) })
   default     = {}
 }
 

@@ -3,24 +3,18 @@
 module "network" {
   source = "../modules/network"
 
-  prefix            = var.prefix
-  account_id        = var.account_id
-  region            = var.region
-  cidr              = var.network.cidr
-  clients           = local.clients
-  existing          = var.network.existing
-  emr_buckets       = length(var.jobs) > 0 && var.spark.cluster != null
-  gateway_endpoints = ["s3"]
-  interface_endpoints = concat(
-    ["glue"],
-    anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
-    # Spark's workers write their log from the VPC, and jobs read their parameters.
-    length(var.jobs) > 0 ? ["logs"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
-  )
-  log_days    = var.retention.log_days
-  other_cidrs = var.network.other_cidrs
-  zone_ids    = var.network.zone_ids
+  prefix              = var.prefix
+  account_id          = var.account_id
+  region              = var.region
+  cidr                = var.network.cidr
+  clients             = local.clients
+  existing            = var.network.existing
+  emr_buckets         = length(var.jobs) > 0 && var.spark.cluster != null
+  gateway_endpoints   = ["s3"]
+  interface_endpoints = local.interface_endpoints
+  log_days            = var.retention.log_days
+  other_cidrs         = var.network.other_cidrs
+  zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
 }
@@ -229,6 +223,24 @@ module "alarms" {
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
   }])
   subscribers = var.subscribers
+}
+
+module "dashboard" {
+  source = "../modules/dashboard"
+  count  = var.status.dashboard ? 1 : 0
+
+  prefix = var.prefix
+  region = var.region
+  cluster = var.cluster.type != "provisioned" ? null : {
+    name         = module.broker_cluster.name
+    broker_count = module.broker_cluster.broker_count
+    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
+    topics       = keys(var.topics)
+  }
+  dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
+  functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
+  producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
+  services           = ["AmazonMSK", "AmazonVPC", "AWSGlue", "AWSLambda"]
 }
 
 module "quotas" {

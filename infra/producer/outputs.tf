@@ -93,6 +93,13 @@ output "functions" {
   )
 }
 
+output "platform" {
+  description = "What extensions of this account take: local.platform, without secrets."
+  value       = local.platform
+  # Not for secrets, of which it has none: a plan would print all of it.
+  sensitive = true
+}
+
 output "profiles" {
   description = "The settings of commands, by producer function; `penstock init` writes them to penstock.toml."
   value       = { for name, settings in local.producer_environments : name => merge(settings, module.status.settings, { AWS_REGION = var.region }) }

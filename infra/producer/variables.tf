@@ -449,8 +449,9 @@ variable "spark" {
 }
 
 variable "status" {
-  description = "The minutes between two counts of what is open, and when an alarm starts: above kept_events, or below versions_left (a fifth of the budget unless given)."
+  description = "Whether there is a dashboard, the minutes between two counts of what is open, and when an alarm starts: above kept_events, or below versions_left (a fifth of the budget unless given)."
   type = object({
+    dashboard     = optional(bool, true)
     kept_events   = optional(number)
     minutes       = optional(number)
     versions_left = optional(number)

@@ -36,34 +36,71 @@ def test_a_key_of_12_digits_is_that_account(client):
     assert other.list_tables()["TableNames"] == []
 
 
+_JSON = ("UnknownOperationException", 400)
+_QUERY = ("InvalidAction", 400)
+_S3 = ("NotImplemented", 501)
+_REST = ("UnknownOperationException", 404)
+
+
 @pytest.mark.parametrize(
-    ("service", "operation", "params"),
+    ("call", "params", "error"),
     [
-        ("glue", "list_blueprints", {}),
-        ("kafka", "list_replicators", {}),
-        ("lambda", "list_code_signing_configs", {}),
-        ("ec2", "accept_address_transfer", {"Address": "192.0.2.1"}),
-        ("sts", "decode_authorization_message", {"EncodedMessage": "x"}),
-        ("sts", "get_federation_token", {"Name": "x"}),
+        ("glue.list_blueprints", {}, _JSON),
+        ("kafka.list_replicators", {}, _REST),
+        ("lambda.list_code_signing_configs", {}, _REST),
+        ("ec2.accept_address_transfer", {"Address": "192.0.2.1"}, _QUERY),
+        ("sts.decode_authorization_message", {"EncodedMessage": "x"}, _QUERY),
+        ("sts.get_federation_token", {"Name": "x"}, _QUERY),
         # These two go unsigned, whatever keys the client has.
-        ("sts", "assume_role_with_saml", {"RoleArn": "r", "PrincipalArn": "p"}),
-        ("sts", "assume_role_with_web_identity", {"RoleArn": "r", "RoleSessionName": "s"}),
-        ("route53", "get_geo_location", {}),
-        ("cloudwatch", "delete_metric_stream", {"Name": "x"}),
-        ("sqs", "list_message_move_tasks", {"SourceArn": "arn:aws:sqs:eu-central-1:1:q"}),
-        ("s3", "list_bucket_metrics_configurations", {"Bucket": "b"}),
-        ("translate", "list_languages", {}),
+        ("sts.assume_role_with_saml", {"RoleArn": "r", "PrincipalArn": "p"}, _QUERY),
+        ("sts.assume_role_with_web_identity", {"RoleArn": "r"}, _QUERY),
+        ("route53.get_geo_location", {}, _REST),
+        ("sqs.list_message_move_tasks", {"SourceArn": "arn:aws:sqs:eu-central-1:1:q"}, _JSON),
+        ("s3.list_bucket_metrics_configurations", {"Bucket": "b"}, _S3),
+        ("translate.list_languages", {}, _JSON),
+        # moto would keep these, and nothing would happen.
+        ("ec2.create_transit_gateway", {}, _QUERY),
+        ("glue.start_job_run", {"JobName": "j"}, _JSON),
+        ("s3.put_bucket_replication", {"Bucket": "b"}, _S3),
+        ("ses.send_email", {"Source": "a@b"}, _QUERY),
+        ("stepfunctions.start_execution", {"stateMachineArn": "arn"}, _JSON),
+        ("cloudformation.list_stacks", {}, _QUERY),
     ],
 )
-def test_an_unimplemented_operation_is_named(client, service, operation, params):
+def test_an_operation_that_nothing_answers_is_unknown(client, caplog, call, params, error):
+    service, operation = call.split(".")
     made = client(service, config=Config(parameter_validation=False))
     name = made.meta.method_to_api_mapping[operation]
     with pytest.raises(ClientError) as refused:
         getattr(made, operation)(**params)
     answer = refused.value.response
-    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 501
-    assert answer["Error"]["Code"] == "NotImplemented"
-    assert f"nor moto answers {service}:{name}" in answer["Error"]["Message"]
+    assert (answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]) == error
+    said = (
+        f"localcloud does not answer {service}:{name}; its page fidelity.md lists what it answers"
+    )
+    assert answer["Error"]["Message"] == said
+    assert caplog.messages == [said]
+
+
+def test_a_parameter_without_effect_is_logged(client, caplog):
+    quotas = client("service-quotas")
+    quotas.get_service_quota(ServiceCode="lambda", QuotaCode="L-B99A9384")
+    assert caplog.messages == []
+
+    quotas.get_service_quota(ServiceCode="lambda", QuotaCode="L-B99A9384", ContextId="c")
+
+    assert caplog.messages == ["ContextId has no effect here in service-quotas:GetServiceQuota"]
+
+
+def test_a_dry_run_does_nothing(client):
+    ec2 = client("ec2")
+    before = len(ec2.describe_vpcs()["Vpcs"])
+
+    with pytest.raises(ClientError, match="Request would have succeeded") as refused:
+        ec2.create_vpc(CidrBlock="10.3.0.0/16", DryRun=True)
+
+    assert refused.value.response["Error"]["Code"] == "DryRunOperation"
+    assert len(ec2.describe_vpcs()["Vpcs"]) == before
 
 
 def test_an_inherited_method_is_not_an_operation():
@@ -78,7 +115,7 @@ def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkey
         return [b"<!doctype html>\n<title>404</title>"]
 
     monkeypatch.setattr(moto_fallback, "_moto", page)
-    with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
+    with pytest.raises(ClientError, match="localcloud does not answer sqs:ListQueues"):
         client("sqs").list_queues()
 
 
@@ -87,7 +124,7 @@ def test_an_operation_that_moto_does_not_implement_is_an_error(client, monkeypat
         raise NotImplementedError  # as moto does for an operation that it lacks
 
     monkeypatch.setattr(moto_fallback, "_moto", lacking)
-    with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
+    with pytest.raises(ClientError, match="localcloud does not answer sqs:ListQueues"):
         client("sqs").list_queues()
 
 
@@ -112,10 +149,10 @@ def test_a_request_that_no_operation_matches_is_named(cloud):
             urllib.request.urlopen(request, timeout=60)
         with refused.value as answer:
             said = answer.read().decode()
-        assert answer.code == 501
-        assert f"neither localcloud nor moto answers {service}: PATCH {path}" in said
+        assert answer.code == 404
+        assert f"localcloud does not answer {service}: PATCH {path}" in said
         logged = [call["status"] for call in _calls(cloud, f"PATCH {path}")]
-        assert logged == [501]
+        assert logged == [404]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +310,10 @@ def test_a_content_type_of_no_protocol_is_answered(cloud, client):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(asked, timeout=60)
     with refused.value as answer:
-        assert (answer.code, answer.headers["x-amzn-errortype"]) == (501, "NotImplemented")
+        assert (answer.code, answer.headers["x-amzn-errortype"]) == (
+            404,
+            "UnknownOperationException",
+        )
     assert _calls(cloud, "POST /2015-03-31/functions/absent/invocations")
 
 

@@ -80,8 +80,8 @@ def test_a_trust_policy_that_cannot_be_judged_refuses_and_says_why(iam, consumer
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"Tags": [{"Key": "a", "Value": "b"}]}, "answers sts:AssumeRole with Tags"),
-        ({"SourceIdentity": "ann"}, "answers sts:AssumeRole with SourceIdentity"),
+        ({"Tags": [{"Key": "a", "Value": "b"}]}, "answer sts:AssumeRole with Tags"),
+        ({"SourceIdentity": "ann"}, "answer sts:AssumeRole with SourceIdentity"),
         ({"PolicyArns": [{"arn": f"arn:aws:iam::{CONSUMER}:policy/p"}]}, "policy/p does not exist"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_folder_is_planned_with_the_outputs_of_both_roots(host, accounts, tmp_
     affected = {(each["program"], each["table"]): each for each in found["effects"]}
     assert {"job consume", "function consumer", "client shell"} <= {name for name, _ in affected}
     lake = affected["job consume", "penstock_analytics_lake.readings"]
-    assert (lake["columns"], lake["action"]) == (["+ planned bigint"], "none")
+    assert (lake["columns"], lake["action"]) == (["+ planned bigint"], "sync")  # it runs once
 
     found = plan([each for each in definition["fields"] if each["name"] != "deviceId"], 3)
 

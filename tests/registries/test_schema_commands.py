@@ -67,6 +67,25 @@ def test_a_candidate_is_compared_with_the_version_before(
     assert (code, text.startswith("readings would reject it\n  BACKWARD: flow: ")) == (1, True)
 
 
+def test_a_folder_is_registered_as_planned(run: Run, reading: Reading, tmp_path: Path) -> None:
+    file = tmp_path / "readings.avsc"
+
+    def plan(schema: object) -> tuple[int, str]:
+        file.write_text(json.dumps(schema, indent=2))
+        return run("plan", str(tmp_path))
+
+    assert plan(reading(flow="long"))[0] == 0
+    code, text = plan(reading(flow="string"))
+    assert (code, text.startswith("readings: forbidden, mode BACKWARD\n")) == (3, True)
+    code, text = plan(reading(flow="long", level="double", planned="string"))
+    first = "readings: changed, version 4, mode BACKWARD, 96 versions left of the budget\n"
+    assert (code, text.startswith(first)) == (2, True)
+    code, text = run("apply", str(tmp_path))
+    assert (code, text.splitlines()[-1]) == (0, "registered: 1, same: 0")
+    assert run("plan", str(tmp_path))[0] == 0
+    assert len(run("versions", "readings")[1].splitlines()) == 1 + 4
+
+
 def test_a_definition_is_registered_once(run: Run, reading: Reading, tmp_path: Path) -> None:
     path = tmp_path / "new.avsc"
 

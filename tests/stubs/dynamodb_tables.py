@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.attempts import Attempts
 from penstock.errors import RowExistsError, RowTooLargeError, SinkRefusedError
-from penstock.sinks._json import read_item
+from penstock.sinks.item_json import read_item
 
 _Item = dict[str, Any]
 MAX_ITEM_BYTES = 400 * 1024

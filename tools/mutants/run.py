@@ -23,7 +23,9 @@ PASSED: Final = "passed"
 FAILED: Final = "failed"
 
 _LINKED: Final = frozenset({".venv", ".cache", "build", "jars"})  # large, and no mutant's
-_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", ".cache", ".terraform*", "*.tfstate*")
+_LEFT_OUT: Final = shutil.ignore_patterns(
+    "__pycache__", ".cache", ".venv", ".terraform*", "*.tfstate*"
+)
 _UNSET: Final = ("NIGHTLY", "SEED")  # a bug needs few trials
 # Failures of a mutant that cannot run, and of one that hangs: no test has looked at its promise.
 _NO_PROOF: Final = ("NameError", "ImportError", "ModuleNotFoundError", "Failed: Timeout")

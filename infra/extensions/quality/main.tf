@@ -30,13 +30,13 @@ locals {
         description = "Rules of data quality fail for ${local._database}.${table}; read the newest report below quality/${local._database}.${table}/ in the lake's bucket, and docs/quality.md#a-rule-failed."
         namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "Maximum"
         dimensions  = { Table = "${local._database}.${table}" }
-        minutes     = 60, missing = "ignore"
+        minutes     = 60, missing = "ignore", section = "extensions"
       }
       "${table}-quality-silent" = {
         description = "${local._database}.${table} was not checked for ${var.silent_hours} hours (insufficient data); read the log of the function ${var.platform.prefix}-consumer-quality, and see whether its schedule is on."
         namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "SampleCount"
         dimensions  = { Table = "${local._database}.${table}" }
-        comparison  = "LessThanThreshold", threshold = 1, minutes = 60, periods = var.silent_hours, missing = "missing", silence = true
+        comparison  = "LessThanThreshold", threshold = 1, minutes = 60, periods = var.silent_hours, missing = "missing", silence = true, section = "extensions"
       }
     }
   ]...)

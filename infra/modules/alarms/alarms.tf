@@ -100,16 +100,12 @@ locals {
     }
   }
 
+  # By their sections of docs/operate/alarms.md; those of jobs name their own.
+  _of_brokers   = merge(local._broker_disk, local._broker_replicas, local._cluster, local._targets, local._connections)
+  _of_functions = merge(local._dead_letters, local._producers, local._consumers, local._tables)
   alarms = merge(
-    local._broker_disk,
-    local._broker_replicas,
-    local._cluster,
-    local._targets,
-    local._connections,
-    local._dead_letters,
-    local._producers,
-    local._consumers,
+    { for name, alarm in local._of_brokers : name => merge(alarm, { section = "brokers" }) },
+    { for name, alarm in local._of_functions : name => merge(alarm, { section = "functions" }) },
     try(var.spark.alarms, {}),
-    local._tables,
   )
 }

@@ -22,7 +22,7 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
 
   alarm_name          = "${var.prefix}-broker-${each.key}-cpu"
   alarm_actions       = [module.topic.arn]
-  alarm_description   = "Broker ${each.key} of ${var.cluster.name} is busy more than 60 % of the time, so it cannot take over for another; take a larger instance_type, or add brokers and spread the partitions."
+  alarm_description   = "Broker ${each.key} of ${var.cluster.name} is busy more than 60 % of the time, so it cannot take over for another; take a larger instance_type, or add brokers and spread the partitions. See docs/operate/alarms.md#brokers."
   comparison_operator = "GreaterThanThreshold"
   evaluation_periods  = 3
   ok_actions          = [module.topic.arn]

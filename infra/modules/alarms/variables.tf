@@ -110,6 +110,7 @@ variable "spark" {
       minutes     = optional(number)
       namespace   = string
       periods     = optional(number)
+      section     = optional(string)
       statistic   = optional(string)
       threshold   = optional(number)
     })), {})

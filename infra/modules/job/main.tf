@@ -144,5 +144,8 @@ locals {
       dimensions  = { service = var.name }
     }
   }
-  alarms = merge(local._job_alarms, { for name, alarm in local._join_alarms : name => alarm if var.tables.waiting != null })
+  alarms = merge(
+    { for name, alarm in local._job_alarms : name => merge(alarm, { section = "spark-jobs" }) },
+    { for name, alarm in local._join_alarms : name => merge(alarm, { section = "extensions" }) if var.tables.waiting != null },
+  )
 }

@@ -6,12 +6,13 @@ locals {
         description = "The function ${name} ended with an error; read /aws/lambda/${name}, fix the cause, then send again what was lost."
         namespace   = "AWS/Lambda", metric = "Errors"
         dimensions  = { FunctionName = name }
+        section     = "functions"
       }
       "${trimprefix(name, "${var.prefix}-")}-throttles" = {
         description = "Calls of the function ${name} were turned away; raise its reserved_concurrency, or the account's limit."
         namespace   = "AWS/Lambda", metric = "Throttles"
         dimensions  = { FunctionName = name }
-        periods     = 3
+        periods     = 3, section = "functions"
       }
     }
   ]...)
@@ -21,6 +22,7 @@ locals {
       description = "The schedule ${name} could not invoke its function or start its job run; compare the trust and the policy of its role ${name}-schedule with infra/modules/schedule. Until then it does nothing."
       namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
       dimensions  = { ScheduleGroup = name }
+      section     = "a-schedule-that-was-dropped"
     }
   }
 
@@ -29,7 +31,7 @@ locals {
   # apply, in which a cluster takes half an hour, rings no alarm.
   _usual = {
     comparison = "GreaterThanThreshold", threshold = 0, statistic = "Sum"
-    minutes    = 5, periods = 1, missing = "notBreaching", silence = false
+    minutes    = 5, periods = 1, missing = "notBreaching", silence = false, section = ""
   }
   alarms = {
     for name, alarm in merge(local._functions, local._schedules, var.alarms) :
@@ -42,7 +44,7 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 
   alarm_name                = "${var.prefix}-${each.key}"
   alarm_actions             = [var.topic_arn]
-  alarm_description         = each.value.description
+  alarm_description         = each.value.section == "" ? each.value.description : "${each.value.description} See docs/operate/alarms.md#${each.value.section}."
   comparison_operator       = each.value.comparison
   dimensions                = each.value.dimensions
   evaluation_periods        = each.value.periods

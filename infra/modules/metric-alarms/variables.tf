@@ -1,5 +1,5 @@
 variable "alarms" {
-  description = "The alarms by name: what to do, the metric, and where it differs from a count in 5 minutes that is above 0; silence publishes a metric that stops, too."
+  description = "The alarms by name: what to do, the metric, and where it differs from a count in 5 minutes above 0; silence publishes a metric that stops, section is that of docs/operate/alarms.md."
   type = map(object({
     comparison  = optional(string)
     description = string
@@ -9,6 +9,7 @@ variable "alarms" {
     missing     = optional(string)
     namespace   = string
     periods     = optional(number)
+    section     = optional(string)
     silence     = optional(bool)
     statistic   = optional(string)
     threshold   = optional(number)

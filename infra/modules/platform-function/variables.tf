@@ -9,6 +9,7 @@ variable "alarms" {
     missing     = optional(string)
     namespace   = string
     periods     = optional(number)
+    section     = optional(string)
     silence     = optional(bool)
     statistic   = optional(string)
     threshold   = optional(number)

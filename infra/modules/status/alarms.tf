@@ -1,7 +1,7 @@
 # A count that is missing changes no state: an alarm stays as it is until the next count, and `status-errors` and
 # `status-silent` report that nothing was counted.
 locals {
-  _gauge = { namespace = "Penstock", statistic = "Maximum", minutes = var.status.minutes, missing = "ignore" }
+  _gauge = { namespace = "Penstock", statistic = "Maximum", minutes = var.status.minutes, missing = "ignore", section = "what-is-open" }
 
   kept_events = {
     for name, producer in var.producers : "${name}-kept-events" => merge(local._gauge, {
@@ -33,12 +33,13 @@ locals {
       description = "Something could not be counted three times in a row, so its alarm keeps an old state; read /aws/lambda/${local.name}."
       namespace   = "AWS/Lambda", metric = "Errors", minutes = var.status.minutes, periods = 3
       dimensions  = { FunctionName = local.name }
+      section     = "what-is-open"
     }
     status-silent = {
       description = "The function ${local.name} was not invoked for three times its interval (insufficient data), so the alarms on what is open keep an old state; see whether its schedule is on, what its group drops, and whether Lambda throttles the function."
       namespace   = "AWS/Lambda", metric = "Invocations", minutes = var.status.minutes, periods = 3
       dimensions  = { FunctionName = local.name }
-      comparison  = "LessThanThreshold", threshold = 1, missing = "missing", silence = true
+      comparison  = "LessThanThreshold", threshold = 1, missing = "missing", silence = true, section = "what-is-open"
     }
   }
 }

@@ -6,6 +6,8 @@ LocalcloudError
 ├── AddressInUseError           another process listens on a server's address
 ├── BrokerStartError            a Kafka process did not start
 ├── RegistryStartError          Apicurio did not start
+├── DatabaseStartError          PostgreSQL did not start, or refuses what localcloud asks
+├── WorkerStartError            a worker of Kafka Connect did not start
 ├── TokenRefusedError           an MSK IAM token is invalid
 ├── MissingHopError             a hop through the network is missing
 ├── UndecidablePolicyError      a policy uses something localcloud cannot evaluate
@@ -38,6 +40,14 @@ class BrokerStartError(LocalcloudError):
 
 class RegistryStartError(LocalcloudError):
     """Apicurio did not start."""
+
+
+class DatabaseStartError(LocalcloudError):
+    """PostgreSQL did not start, or refuses what localcloud asks."""
+
+
+class WorkerStartError(LocalcloudError):
+    """A worker of Kafka Connect did not start."""
 
 
 class TokenRefusedError(LocalcloudError):

@@ -39,7 +39,7 @@ _ERROR = "[ERROR] "
 class Jar:
     """A file that Maven fetches. An archive `holds` a file that shows that it was unpacked.
 
-    The purpose is the name of its pom and of its folder: broker, registry or s3.
+    The purpose is the name of its pom and of its folder: broker, connect, exporter, registry or s3.
     """
 
     purpose: str
@@ -132,7 +132,7 @@ def _run_maven(words: list[str], tell: Callable[[str], None]) -> None:
             if found := _DOWNLOADED.search(line):
                 tell(found[1])
             elif line.startswith(_ERROR):
-                errors.append(line.removeprefix(_ERROR).strip())
+                errors.append(line.removeprefix(_ERROR).partition(" -> ")[0].strip())
     if maven.returncode:
         said = errors[0] if errors else f"it ended with {maven.returncode}"
         raise DownloadError(

@@ -126,6 +126,11 @@ def _make_aws_policies(backend: IAMBackend) -> list[AWSManagedPolicy]:
     return policies
 
 
+def _list_regions(_original: list[str]) -> list[str]:
+    """List the Regions of botocore, whose file takes 20 MB: when S3 Tables are called."""
+    return Session().get_available_regions("ec2")
+
+
 def _put(replacement: Any) -> Callable[[Any], Any]:
     """Return what puts a replacement in the place of any original."""
     return lambda _original: replacement
@@ -177,7 +182,7 @@ REPAIRS = (
         "moto.s3tables.models",
         "s3tables_backends._additional_regions",
         "list",
-        _put(Session().get_available_regions("ec2")),
+        _list_regions,
     ),
     Repair(
         "moto.ec2.models.security_groups",

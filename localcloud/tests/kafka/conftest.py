@@ -97,7 +97,11 @@ def running(cloud, client, kafka, subnets, make_configuration):
     """Two real brokers, where nobody may do anything without being allowed."""
     properties = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false"
     configuration = {"Arn": make_configuration(properties), "Revision": 1}
-    given = describe_request(subnets) | {"ConfigurationInfo": configuration}
+    exporter = {"Prometheus": {"JmxExporter": {"EnabledInBroker": True}}}
+    given = describe_request(subnets) | {
+        "ConfigurationInfo": configuration,
+        "OpenMonitoring": exporter,
+    }
     arn = wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])["ClusterArn"]
     cluster = Running(cloud, arn, client)
     cluster.learn_names()

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from tests.policy_documents import allow, keys_of, make_role, trust
+from localcloud.testing.policies import allow, keys_of, make_role, trust
 from tests.refusals import refusal
 
 _ACCOUNT = "111111111111"

@@ -16,7 +16,7 @@ from localcloud.services.kafka.channels.delivery import deliver_channel
 from localcloud.services.kafka.channels.model import Channels
 from localcloud.services.kafka.model import Kafka
 from localcloud.testing import wait_until
-from tests.policy_documents import allow, allow_role, make_role, trust
+from localcloud.testing.policies import allow, allow_role, make_role, trust
 
 pytestmark = pytest.mark.kafka
 

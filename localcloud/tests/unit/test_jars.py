@@ -29,7 +29,7 @@ for file in "$REPOSITORY"/*; do
     echo "[INFO] Downloaded from mirror: https://mirror.example/x/${file##*/} (5 kB at 1 MB/s)"
 done
 """
-_FAILING = "#!/bin/sh\necho '[ERROR] Could not resolve x:x:jar:1'\necho '[ERROR] more'\nexit 1\n"
+_FAILING = "#!/bin/sh\necho '[ERROR] Could not resolve x:x:jar:1 -> [Help 1]'\nexit 1\n"
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from penstock.kafka.acls import (
     read_access_lists,
 )
 from penstock.kafka.consumer import Consumer, open_consumer
+from penstock.kafka.groups import GroupLag, read_group_lags
 from penstock.kafka.login import find_user, java_options
 from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import await_permissions
@@ -34,6 +35,7 @@ __all__ = [
     "Consumer",
     "Delivery",
     "FoundOffsets",
+    "GroupLag",
     "KafkaSettings",
     "Message",
     "Producer",
@@ -57,5 +59,6 @@ __all__ = [
     "open_producer",
     "read_access_lists",
     "read_ends",
+    "read_group_lags",
     "read_topic",
 ]

@@ -16,9 +16,9 @@ from typing import Any, Final
 from penstock.errors import Failure, RowExistsError, SinkRefusedError
 from penstock.records import FUNCTION, FailedRecord, Record, read_letter_id, write_letter_id
 from penstock.settings import Settings, setting
-from penstock.sinks._json import write_item
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.item_json import write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
 from penstock.sinks.selection import Selection

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from penstock.errors import SinkUnavailableError
-from penstock.sinks._json import read_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.item_json import read_item
 
 ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
 

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from penstock.errors import SinkRefusedError, SinkUnavailableError
 from penstock.records import ORDER, Mode, RowShape
-from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.item_json import write_item
 
 _BATCH: Final = 25  # the limit of BatchWriteItem
 _HELD_BYTES: Final = 4 * 2**20

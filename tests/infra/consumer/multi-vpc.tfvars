@@ -53,3 +53,4 @@ network = {
 }
 prefix = "readers"
 spark  = null
+status = { dashboard = false }

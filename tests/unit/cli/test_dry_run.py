@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from localcloud.cloud import Cloud
+from localcloud.testing.policies import allow, make_role, trust
 from penstock.cli import main
 from tests.fixtures.commands import read_json
 from tests.fixtures.producing import ENVIRON, write
@@ -126,21 +126,14 @@ def test_a_registry_that_is_not_there_is_an_error(
 def test_it_needs_only_the_documented_permissions(
     run: Run, write: Callable[..., str], client: Callable[..., Any], name: str
 ) -> None:
-    iam, me = client("iam"), {"AWS": "arn:aws:iam::111111111111:root"}
-    trust = {"Effect": "Allow", "Principal": me, "Action": "sts:AssumeRole"}
-    rights = {"Effect": "Allow", "Action": [f"glue:{each}" for each in _NEEDED], "Resource": "*"}
-    arn = iam.create_role(RoleName=name, AssumeRolePolicyDocument=_document(trust))["Role"]["Arn"]
-    iam.put_role_policy(RoleName=name, PolicyName="dry-run", PolicyDocument=_document(rights))
+    rights = allow([f"glue:{each}" for each in _NEEDED])
+    arn = make_role(client("iam"), trust("arn:aws:iam::111111111111:root"), rights)
 
     absent = run(write('{"n": 1}'), options=f"&role_arn={arn}")
     _create_sensor(client, name)
     present = run(write('{"n": 1}'), options=f"&role_arn={arn}")
 
     assert (absent[0], present[0]) == (0, 0), (absent, present)
-
-
-def _document(statement: dict[str, Any]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
 def _create_sensor(client: Callable[..., Any], registry: str) -> dict[str, Any]:

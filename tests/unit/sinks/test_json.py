@@ -11,7 +11,7 @@ import pytest
 from boto3.dynamodb.types import TypeSerializer
 
 from penstock.errors import Reason, SinkRefusedError
-from penstock.sinks._json import read_item, write_item
+from penstock.sinks.item_json import read_item, write_item
 
 _VALUES: list[Any] = [
     *("", "plain", 'quotes " and \\', "\x00\x1f\n", "\u2028 é 日本 😀"),

@@ -17,7 +17,7 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
 from penstock.records import Mode, RowShape
 from penstock.sinks import DynamoDbClient, TableWriter
-from penstock.sinks._json import write_item
+from penstock.sinks.item_json import write_item
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
 from tests.stubs.sessions import make_session

@@ -161,6 +161,8 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (tmp_path / "docs/operate").mkdir()
     (tmp_path / "docs/operate/reasons.md").write_text("no reason\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
+    (tmp_path / "localcloud/docs").mkdir(parents=True)
+    (tmp_path / "localcloud/docs/fidelity.md").write_text("no operation\n")
     module = tmp_path / "infra/modules/lake"
     module.mkdir(parents=True)
     begin = "<!-- inputs and outputs: made -->\n"
@@ -175,6 +177,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
         tmp_path / "docs/settings.md": "no table\n",
         tmp_path / "CONTRIBUTING.md": "nor here\n",
         tmp_path / "docs/adr/README.md": "none\n",
+        tmp_path / "localcloud/docs/fidelity.md": "no operation\n",
         tmp_path / "docs/cost.md": "free\n",
         tmp_path / "docs/operate/reasons.md": "no reason\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"

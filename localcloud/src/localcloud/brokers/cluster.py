@@ -14,6 +14,7 @@ from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 
 from localcloud.brokers.addresses import check_free
 from localcloud.brokers.certificates import load_authority, write_key_store
+from localcloud.brokers.exporters import EXPORTER_PORTS, jmx_flag, start_node_exporter
 from localcloud.brokers.jvm import Jvm, load_jvm
 from localcloud.brokers.process import KafkaProcess
 from localcloud.brokers.properties import (
@@ -26,6 +27,7 @@ from localcloud.brokers.properties import (
     controller_properties,
     write_properties,
 )
+from localcloud.children import Child
 from localcloud.errors import BrokerStartError
 
 _START_SECONDS = 120.0
@@ -54,6 +56,7 @@ class BrokerCluster:
         self._jvm = jvm or load_jvm()
         self._password = secrets.token_hex(16)
         self._processes: dict[int, KafkaProcess] = {}
+        self._node_exporters: dict[int, Child | None] = {}
         directory.mkdir(parents=True, exist_ok=True)
         self._authority = load_authority(directory)
 
@@ -121,6 +124,7 @@ class BrokerCluster:
             for process in processes:
                 process.wait_end(seconds)
         self._processes.clear()
+        self._end_node_exporters()
 
     def kill(self, broker_id: int) -> None:
         """Kill a broker with SIGKILL."""
@@ -149,6 +153,8 @@ class BrokerCluster:
 
     def restart_all(self) -> None:
         """Restart the controller and the brokers one by one with the current `spec`."""
+        if "NODE" not in self.spec.exporters:
+            self._end_node_exporters()
         self._end(CONTROLLER_ID)
         self._launch_controller()
         self._wait_ready(CONTROLLER_ID)
@@ -199,7 +205,11 @@ class BrokerCluster:
             process.wait_end(_STOP_SECONDS)
 
     def _check_addresses(self, node: int) -> None:
-        for port in [CONTROLLER_PORT] if node == CONTROLLER_ID else self.spec.ports.values():
+        exporters = [EXPORTER_PORTS[name] for name in self.spec.exporters]
+        if node in self._node_exporters:  # it outlives its broker, as a machine does
+            exporters.remove(EXPORTER_PORTS["NODE"])
+        ports = [*self.spec.ports.values(), *exporters]
+        for port in [CONTROLLER_PORT] if node == CONTROLLER_ID else ports:
             check_free(self.spec.address(node), port)
 
     def _launch_broker(self, node: int) -> None:
@@ -211,7 +221,11 @@ class BrokerCluster:
             # Write what StorageTool writes for a broker, without a JVM; Kafka adds the rest.
             meta.write_text(f"version=1\nnode.id={node}\ncluster.id={self._cluster_id()}\n")
         properties = broker_properties(self.spec, self._password, meta.parent, node, key_store)
-        self._launch(node, properties)
+        address, exporters = self.spec.address(node), self.spec.exporters
+        agent = jmx_flag(home, address) if "JMX" in exporters else None
+        self._launch(node, properties, agent=agent)
+        if "NODE" in exporters and node not in self._node_exporters:
+            self._node_exporters[node] = start_node_exporter(home, address)
 
     def _launch_controller(self) -> None:
         data = self._home(CONTROLLER_ID) / "data"
@@ -219,11 +233,15 @@ class BrokerCluster:
         self._launch(CONTROLLER_ID, properties, format_as=self._cluster_id())
 
     def _launch(
-        self, node: int, properties: Mapping[str, str], format_as: str | None = None
+        self,
+        node: int,
+        properties: Mapping[str, str],
+        format_as: str | None = None,
+        agent: str | None = None,
     ) -> None:
         home = self._home(node)
         path = write_properties(home, properties)
-        command = self._jvm.command(path, self.spec.token_url, format_as)
+        command = self._jvm.command(path, self.spec.token_url, format_as, agent)
         name = "the controller" if node == CONTROLLER_ID else f"broker {node}"
         self._processes[node] = KafkaProcess(name, command, home / "server.log")
 
@@ -236,6 +254,13 @@ class BrokerCluster:
         for process in self._processes.values():
             process.kill()
         self._processes.clear()
+        self._end_node_exporters()
+
+    def _end_node_exporters(self) -> None:
+        for child in filter(None, self._node_exporters.values()):
+            child.kill()
+            child.wait(None)
+        self._node_exporters.clear()
 
     def _home(self, node: int) -> Path:
         home = self._directory / ("controller" if node == CONTROLLER_ID else f"broker-{node}")

@@ -51,16 +51,24 @@ class Jvm:
     directory: Path
     recording: bool = False
 
-    def command(self, properties: Path, token_url: str, format_as: str | None = None) -> list[str]:
+    def command(
+        self,
+        properties: Path,
+        token_url: str,
+        format_as: str | None = None,
+        agent: str | None = None,
+    ) -> list[str]:
         """Return the command of a server, which ends with the process that started it.
 
         A controller's disk is formatted for the cluster id `format_as` if it is not formatted yet.
+        `agent` is the flag of a Java agent.
         """
         return [
             "java",
             *_FLAGS,
             *java_scratch(properties.parent),
             *self._archive_flags(properties),
+            *([agent] if agent else []),
             f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
             # A broker looks up the name of its own address at each login. A slow name server
             # would block its only network thread for seconds.

@@ -31,7 +31,8 @@ class ClusterSpec:
 
     `network` is the first three octets of the loopback addresses: broker N listens on `.N`, the
     controller on `.100`. Brokers without an entry in `racks` are in the zones a, b and c in turn.
-    `properties` override ours, for the controller and the brokers.
+    `properties` override ours, for the controller and the brokers. `exporters` are those of
+    Prometheus that brokers have: JMX, NODE.
     """
 
     zone: str = "local.abc123.c1.kafka.eu-central-1.amazonaws.com"
@@ -39,6 +40,7 @@ class ClusterSpec:
     broker_count: int = 3
     listeners: frozenset[str] = frozenset({"TLS", "SCRAM", "IAM"})
     plaintext: bool = False
+    exporters: frozenset[str] = frozenset()
     racks: Mapping[int, str] = field(default_factory=dict)
     token_url: str = "http://127.0.0.1:9/"  # noqa: S105 - checks tokens; by default none
     properties: Mapping[str, str] = field(default_factory=dict)

@@ -15,6 +15,8 @@ from localcloud.jars import Jar, fetch_jars, read_lock
 
 PURPOSES: Final = {
     "broker": "Kafka, for MSK clusters",
+    "connect": "Kafka Connect, for connectors of MSK Connect",
+    "exporter": "the JMX exporter, for MSK clusters with open monitoring",
     "registry": "Apicurio Registry, for `localcloud registry`",
     "s3": "S3 for Spark, for jobs of EMR and EMR Serverless",
 }

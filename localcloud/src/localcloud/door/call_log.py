@@ -86,8 +86,6 @@ class CallLog:
 def redact(call: Call) -> Any:
     """Return the parameters without secrets."""
     params = dict(call.params)
-    if call.name == "ssm:PutParameter":  # it may be a SecureString
-        params["Value"] = _HIDDEN
     if call.service == "lambda" and params.get("Environment"):
         variables = params["Environment"].get("Variables") or {}
         params["Environment"] = {"Variables": dict.fromkeys(variables, _HIDDEN)}

@@ -17,8 +17,9 @@ from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.door.errors import not_implemented
+from localcloud.door.errors import unknown_operation
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.door.services import find_service
 
 _moto = DomainDispatcherApplication(create_backend_app)
 
@@ -26,8 +27,6 @@ _ACCOUNT = "HTTP_X_MOTO_ACCOUNT_ID"
 _NOBODY = "000000000000"  # the account of a caller who has none
 _PAGE = b"<!doctype html"
 
-# moto checks and writes without a lock, so that two conditional writes at once might both succeed.
-_CHECK_THEN_WRITE = frozenset({"dynamodb", "ec2", "glue", "iam", "s3"})
 _locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
 # moto selects the parts of S3 by query string, not by one method per operation. It would answer
@@ -60,12 +59,13 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         credential = Request(environ).args["X-Amz-Credential"]
         environ["HTTP_AUTHORIZATION"] = f"AWS4-HMAC-SHA256 Credential={credential}"
     try:
-        with _locks[call.service] if call.service in _CHECK_THEN_WRITE else nullcontext():
+        alone = find_service(call.service).one_at_a_time
+        with _locks[call.service] if alone else nullcontext():
             answer = _answer(environ)
     except NotImplementedError as error:  # moto raises it for an operation that it lacks
-        raise not_implemented(call.name) from error
+        raise unknown_operation(call.name, call.protocol) from error
     if answer.body[: len(_PAGE)].lower() == _PAGE:
-        raise not_implemented(call.name)
+        raise unknown_operation(call.name, call.protocol)
     return answer
 
 

@@ -15,6 +15,7 @@ that `operations` names are imported at the first call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,6 +24,11 @@ from moto.core.request import Request
 
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.access import PassedRoles, Resources, no_role
+
+_SHOWS_OR_TAKES_AWAY = re.compile(
+    "BatchDelete|BatchGet|Delete|Deregister|Describe|Detach|Disassociate|Filter|Get|Head|List|Query"
+    "|Remove|Scan|Untag"
+)
 
 
 class ErrorCode(NamedTuple):
@@ -37,6 +43,18 @@ class LinkedRole(NamedTuple):
 
     service: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moto:
+    """The changing operations of a service that moto may answer, by their names in one text.
+
+    keeps: what they change is what moto keeps; localcloud reads it where it matters
+    ignores: accepted, shown, and without effect
+    """
+
+    keeps: str = ""
+    ignores: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +79,12 @@ class Service:
     contents: operation -> parameters that the call log must not show
     check: refuses a call that the service itself does not allow, beside IAM
     settle: does what follows from a call that succeeded, and may change the answer
+    one_at_a_time: whether moto checks and then writes without a lock, so that two conditional
+        writes at once might both succeed
     changes_network: whether its calls change what a VPC reaches
     status: its parts of the status
+    moto: the changing operations that moto answers; None: moto answers nothing of it
+    ignored: operation -> parameters that are accepted and have no effect, in one text
     """
 
     name: str
@@ -81,8 +103,26 @@ class Service:
     contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     check: Callable[[Call], None] = lambda _call: None
     settle: Callable[[Call, HttpAnswer], HttpAnswer] = lambda _call, answer: answer
+    one_at_a_time: bool = False
     changes_network: bool = False
     status: tuple[str, ...] = ()
+    moto: Moto | None = field(default_factory=Moto)
+    ignored: Mapping[str, str] = field(default_factory=dict)
+
+    def lets_moto(self, operation: str) -> bool:
+        """Return whether moto may answer: an operation that shows or takes away, or a named one.
+
+        Whatever else moto knows it only records, and nobody would notice that nothing happens.
+        """
+        if self.moto is None:
+            return False
+        named = f"{self.moto.keeps} {self.moto.ignores}".split()
+        return operation in named or _SHOWS_OR_TAKES_AWAY.match(operation) is not None
+
+    def list_ignored(self, call: Call) -> list[str]:
+        """List the parameters of a call that have no effect."""
+        known = self.ignored.get(call.operation, "").split()
+        return [name for name in known if call.params.get(name)]
 
     def action(self, operation: str) -> str:
         """Return the action that IAM has for an operation."""

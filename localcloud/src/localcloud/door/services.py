@@ -31,9 +31,10 @@ def list_services() -> dict[str, tuple[Service, str]]:
 
 
 def find_service(name: str) -> Service:
-    """Return a service by its name in boto3; one without a folder is moto's alone."""
-    known = list_services().get(name)
-    return known[0] if known else Service(name, endpoint=name, throttle=None, resources=by_action)
+    """Return a service by its name in boto3; of one without a folder nothing is answered."""
+    if known := list_services().get(name):
+        return known[0]
+    return Service(name, endpoint=name, throttle=None, resources=by_action, moto=None)
 
 
 def find_signed(signing_name: str, request: Request | None = None) -> Service:

@@ -19,7 +19,7 @@ from moto.core.request import Request
 from localcloud.cloud import Cloud
 from localcloud.door import moto_fallback, wire
 from localcloud.door.call_log import CallLog
-from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.errors import AwsError, unknown_operation
 from localcloud.door.http_server import CutConnectionError
 from localcloud.door.operations import Call, HttpAnswer, find_operation
 from localcloud.door.service import Service
@@ -119,7 +119,8 @@ def load(exchange: Exchange, go_on: Next) -> HttpAnswer:
     """Import the service at its first call, one at a time: moto's modules import each other."""
     with _loading:
         load_operations(exchange.service.name)
-        moto_fallback.load(exchange.service.name)
+        if exchange.service.moto is not None:
+            moto_fallback.load(exchange.service.name)
     return go_on()
 
 
@@ -154,7 +155,12 @@ def answer(exchange: Exchange, _go_on: Next) -> HttpAnswer:
     call, target = exchange.call, exchange.target
     assert target is not None  # noqa: S101 - answer_errors has refused the others
     own = find_operation(call.service, call.operation)
-    if own is None and not moto_fallback.knows(call.service, call.operation):
-        raise not_implemented(call.name)
+    if own is None and not (
+        exchange.service.lets_moto(call.operation)
+        and moto_fallback.knows(call.service, call.operation)
+    ):
+        raise unknown_operation(call.name, call.protocol)
+    if ignored := exchange.service.list_ignored(call):
+        _log.warning("%s has no effect here in %s", ", ".join(ignored), call.name)
     result = own(call) if own else call.forward()
     return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)

@@ -19,7 +19,7 @@ from moto.core.serialize import get_serializer_class
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.errors import AwsError, unknown_operation
 from localcloud.door.operations import HttpAnswer
 from localcloud.moto_repairs import announce_error_code
 
@@ -49,12 +49,13 @@ def find_target(request: Request, service: str) -> Target | None:
 
 def refuse_unmatched(request: Request, service: str) -> HttpAnswer:
     """Return the error for a request without an operation, in the service's protocol if known."""
-    error = not_implemented(f"{service}: {request.method} {request.path}")
+    asked = f"{service}: {request.method} {request.path}"
     try:
         target = _any_target(service, _protocol(request, service))
     except UnknownServiceError:
-        return HttpAnswer(501, (("Content-Type", "text/plain"),), f"{error}\n".encode())
-    return serialize(target, error)
+        error = unknown_operation(asked, "")
+        return HttpAnswer(404, (("Content-Type", "text/plain"),), f"{error}\n".encode())
+    return serialize(target, unknown_operation(asked, target.protocol))
 
 
 def refuse_unsigned(request: Request) -> HttpAnswer | None:
@@ -67,7 +68,7 @@ def refuse_unsigned(request: Request) -> HttpAnswer | None:
         return None
     target = None if in_json else find_target(request, "sts")
     if target is not None and target.model.auth_type == "none":
-        return serialize(target, not_implemented(f"sts:{target.operation}"))
+        return serialize(target, unknown_operation(f"sts:{target.operation}", "query"))
     said = "Request is missing Authentication Token"
     error = AwsError("MissingAuthenticationToken", said, status=403)
     service, protocol = ("dynamodb", "json") if in_json else ("sts", "query")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka.errors import KafkaConnectionError
 
 from localcloud.cloud import Cloud
 from localcloud.services.kafka.brokers import BrokerProcess
@@ -50,6 +51,10 @@ class PretendedBrokers:
         self._do("open")
         self.listeners = listeners
 
+    def open_exporters(self, exporters: Collection[str]) -> None:
+        """Keep the exporters."""
+        self._do(("exporters", set(exporters)))
+
     def kill(self, broker_id: int) -> None:
         """Keep whom to kill."""
         self._do(("kill", broker_id))
@@ -65,6 +70,14 @@ class PretendedBrokers:
     def restart(self, broker_id: int) -> None:
         """Keep whom to start again."""
         self._do(("restart", broker_id))
+
+    def scrape(self, broker_id: int) -> str:
+        """Refuse as an exporter that does not run."""
+        raise ConnectionRefusedError(f"broker {broker_id} is pretended")
+
+    def open_admin(self) -> Any:
+        """Refuse as brokers that do not run."""
+        raise KafkaConnectionError
 
     def stop(self) -> None:
         """Keep that they end."""

@@ -30,15 +30,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The content of a file, and its path for messages; `is_type` if other schemas share it."""
+    """A file: its path for messages, its content, and whether it is for parts of schemas."""
 
     path: str
     content: bytes
-
-    @property
-    def is_type(self) -> bool:
-        """Return whether the file is in a folder `types`, for parts of other schemas."""
-        return "types" in Path(self.path).parts[:-1]
+    is_type: bool
 
 
 def read_folder(folder: Path) -> tuple[list[SourceFile], list[Problem]]:
@@ -53,11 +49,17 @@ def read_folder(folder: Path) -> tuple[list[SourceFile], list[Problem]]:
     problems: list[Problem] = []
     for path in _walk(folder, problems):
         try:
-            files.append(SourceFile(str(path), path.read_bytes()))
+            is_type = _is_type(path.relative_to(folder))
+            files.append(SourceFile(str(path), path.read_bytes(), is_type))
         except OSError as error:
             reason = error.strerror or error
             problems.append(Problem(str(path), 1, f"the file cannot be read: {reason}"))
     return files, problems
+
+
+def _is_type(path: Path) -> bool:
+    """Return whether a file, by its path in the folder of schemas, is in a folder `types`."""
+    return "types" in path.parts[:-1]
 
 
 def _walk(folder: Path, problems: list[Problem]) -> Iterator[Path]:
@@ -90,9 +92,8 @@ def read_commit(folder: Path, ref: str) -> tuple[list[SourceFile], list[Problem]
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
     commit = _run_git(folder, words, missing).decode().strip()
     listed = _run_git(folder, ["ls-tree", "-r", "-z", commit], missing).decode(errors="replace")
-    files: list[SourceFile] = []
     problems: list[Problem] = []
-    blobs: list[tuple[str, str]] = []
+    blobs: list[tuple[str, str]] = []  # name and id
     for entry in filter(None, listed.split("\0")):
         (mode, _, blob), name = entry.partition("\t")[0].split(), entry.partition("\t")[2]
         shown = f"{ref}:{folder / name}"
@@ -102,9 +103,12 @@ def read_commit(folder: Path, ref: str) -> tuple[list[SourceFile], list[Problem]
             message = "found a symbolic link, expected the file itself"
             problems.append(Problem(shown, 1, message))
         else:
-            blobs.append((shown, blob))
+            blobs.append((name, blob))
     contents = _read_blobs(folder, [blob for _, blob in blobs])
-    files = [SourceFile(path, next(contents)) for path, _ in blobs]
+    files = [
+        SourceFile(f"{ref}:{folder / name}", next(contents), _is_type(Path(name)))
+        for name, _ in blobs
+    ]
     return files, problems
 
 

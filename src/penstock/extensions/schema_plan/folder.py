@@ -151,7 +151,8 @@ class _Loader:
                 text = inline_references(text, [part.text for part in parts])
             schema = load_schema(text)
             definition = canonical_form(schema)
-            load_schema(definition)  # with full names it may exceed the limit of length
+            if len(definition) > len(text):  # with full names it may exceed the limit of length
+                load_schema(definition)
         except SchemaError as error:
             self._problems.append(Problem(source.path, 1, str(error)))
             return None

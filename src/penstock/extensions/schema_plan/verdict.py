@@ -138,14 +138,14 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     readings = READINGS if stored.checkpoint else READINGS[1:]
     matrix = _check_modes(schema, available, stored.checkpoint, readings)
     refusals = list(_list_refusals(matrix[used_mode]))
-    if used_mode is Compatibility.DISABLED and not refusals:  # nothing to compare with
-        refusals.append(Refusal(VERSIONS_DISABLED, "", "the schema's mode is DISABLED"))
     usable, merged = _agree(available)
     try:
         merge_schemas([*merged, schema])
     except SchemaConflictError as error:
         message = f"it contradicts the versions of the schema: {error}"
         refusals.append(Refusal(CONTRADICTION, error.path, message))
+    if used_mode is Compatibility.DISABLED and not refusals:  # nothing to compare with
+        refusals.append(Refusal(VERSIONS_DISABLED, "", "the schema's mode is DISABLED"))
     number = max((each.number for each in stored.versions), default=0) + 1
     before = available[max(available)] if available else None
     return Verdict(used_mode, number, True, tuple(refusals), len(usable), merged, before, matrix)

@@ -16,6 +16,8 @@ from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS
 
 _HOUR: Final = 3_600
+# Readers merge them with their data file; one with so many is written again without its rows.
+_MOST_DELETE_FILES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,14 @@ def maintain_table(
     refill_columns(spark, found)
     call = f"CALL {LAKE_CATALOG}.system"
     spark.sql(
-        f"{call}.rewrite_data_files(table => '{table}', "
-        f"options => map('target-file-size-bytes', '{settings.file_mib * 2**20}'))"
+        f"{call}.rewrite_data_files(table => '{table}', options => map("
+        f"'target-file-size-bytes', '{settings.file_mib * 2**20}', "
+        f"'delete-file-threshold', '{_MOST_DELETE_FILES}', 'remove-dangling-deletes', 'true'))"
+    )
+    # The ones of files that were written again stay otherwise.
+    spark.sql(
+        f"{call}.rewrite_position_delete_files("
+        f"table => '{table}', options => map('rewrite-all', 'true'))"
     )
     spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
     found.refresh()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from collections.abc import Callable, Iterable
@@ -13,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from localcloud.cloud import Cloud
-from localcloud.testing import allow, make_role
+from localcloud.testing.policies import allow, make_role, trust
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
 from tests.fixtures.commands import read_json
@@ -194,14 +193,8 @@ def take_rights(
     """Let new clients have a role with these rights of Glue and no others."""
 
     def take_rights(actions: Iterable[str]) -> None:
-        role = make_role(client)
-        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": ACCOUNT}}
-        client("iam").update_assume_role_policy(
-            RoleName=role.split("/")[1],
-            PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-        )
-        for action in actions:
-            allow(client, role, f"glue:{action}")
+        rights = allow([f"glue:{action}" for action in actions])
+        role = make_role(client("iam"), trust(ACCOUNT), rights)
         keys = client("sts").assume_role(RoleArn=role, RoleSessionName="test")["Credentials"]
         secret = (keys["SecretAccessKey"], keys["SessionToken"])
         work_as(keys["AccessKeyId"], cloud, monkeypatch, *secret)

@@ -170,6 +170,7 @@ def test_an_exception_does_not_help_against_the_registry(write: Write, run: Run)
             "{'rule': 'A', 'path': 'b'}, expected rule, path and because, each a text that is not "
             "empty",
         ),
+        (make_exception("A", "b") + "until = 1", "schemas/exceptions.toml, exception 1: found "),
         (make_exception("A", "b", " "), "schemas/exceptions.toml, exception 1: found "),
         ("x", "schemas/exceptions.toml cannot be read: "),
     ],

@@ -113,7 +113,7 @@ def test_a_table_without_its_key_needs_another_one(tmp_path: Path) -> None:
     ("flags", "lost"),
     [
         (["--key", "id,site", "--key-name", "k", "--event-time", "none"], ("site",)),
-        (["--key", "id", "--key-format", "long", "--event-time", "at"], ("at",)),
+        (["--key", "gone", "--key-format", "long", "--event-time", "at"], ("at",)),
         (["--key", "id", "--sort", "line", "--sort-name", "s", "--mode", "upsert",
           "--event-time", "none", "--order", "seq"], ("seq", "line")),
         (["--route", "sensor=a", "--shapes", "a.key=gone;a.event-time=none;b.key=id"], ("gone",)),

@@ -203,6 +203,18 @@ def test_files_and_folders_that_may_not_be_read_are_named(
     ]
 
 
+def test_a_folder_below_a_folder_types_has_schemas(tmp_path: Path) -> None:
+    folder = tmp_path / "types" / "schemas"
+    folder.mkdir(parents=True)
+    (folder / "a.avsc").write_text('"int"')
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "-qm", "one")
+
+    for read in (read_folder(folder), read_commit(folder, "HEAD")):
+        assert [each.name for each in load_folder(*read).schemas] == ["a"]
+
+
 def test_hidden_folders_and_other_files_are_left_out(write: Write) -> None:
     folder = write({".git/a.avsc": "x", "b.avsc": '"int"', "b.json": "x"})
 

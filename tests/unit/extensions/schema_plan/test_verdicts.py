@@ -141,6 +141,28 @@ def test_a_registry_that_compares_schemas_knows_one_written_in_another_way(write
     assert (found.state, found.number, found.left) == (State.SAME, 3, 99)
 
 
+def test_a_registry_without_checkpoints_compares_with_the_version_before(write: Write) -> None:
+    folder = write(sensor=make_schema(**BASE, b="int"))
+    versions = make_schema(**BASE), make_schema(**BASE, b="int", c="int")
+
+    (found,) = plan_folder(folder, make_backup("b", *versions, checkpoint=0)).schemas
+
+    assert (found.state, found.number, found.findings) == (State.CHANGED, 3, ())
+    assert found.modes is not None
+    assert (found.modes["BACKWARD"], found.modes["FORWARD"]) == (("previous",), ())
+
+
+def test_the_mode_that_a_registry_gives_to_new_versions_counts(write: Write) -> None:
+    folder = write(sensor=make_schema(**BASE, a="int"))
+    store = SchemaStore()
+    store.create("memory/sensor", canonical_form(load_schema(make_schema(**BASE))))
+    baseline = use_registry(MemoryAdmin(store, Compatibility.FORWARD))
+
+    (found,) = make_plan(folder, baseline, Readers()).schemas
+
+    assert (found.state, found.mode) == (State.CHANGED, Compatibility.FORWARD)
+
+
 def test_a_table_that_loses_its_key_forbids_a_version_that_the_registry_takes(
     write: Write,
 ) -> None:

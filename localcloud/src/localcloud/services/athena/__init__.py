@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.athena.iam_resources import list_resources
 
 SERVICE = Service(
@@ -12,4 +12,11 @@ SERVICE = Service(
     resources=list_resources,
     operations=("executions", "results", "tags"),
     status=("queries",),
+    moto=Moto(
+        keeps="CreateNamedQuery CreateWorkGroup TagResource",
+    ),
+    ignored={
+        "GetQueryResults": "QueryResultType",
+        "StartQueryExecution": "EngineConfiguration ResultReuseConfiguration",
+    },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -17,4 +17,7 @@ SERVICE = Service(
             "AWSServiceRoleForApplicationAutoScaling_KafkaCluster",
         )
     },
+    moto=Moto(
+        ignores="PutScalingPolicy",
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.dynamodb.iam_resources import list_resources
 
 SERVICE = Service(
@@ -11,6 +11,7 @@ SERVICE = Service(
     throttle=ErrorCode("ProvisionedThroughputExceededException", 400),
     resources=list_resources,
     operations=("items",),
+    one_at_a_time=True,
     # DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes".
     keys={"CreateTable": ("SSESpecification", "KMSMasterKeyId")},
     contents={
@@ -18,5 +19,19 @@ SERVICE = Service(
         "PutItem": ("Item",),
         "TransactWriteItems": ("TransactItems",),
         "UpdateItem": ("ExpressionAttributeValues",),
+    },
+    moto=Moto(
+        keeps=(
+            "BatchExecuteStatement CreateBackup CreateTable ExecuteStatement ExecuteTransaction "
+            "RestoreTableFromBackup RestoreTableToPointInTime TagResource TransactGetItems "
+            "UpdateTable"
+        ),
+        ignores="UpdateContinuousBackups UpdateTimeToLive",
+    ),
+    ignored={
+        "BatchWriteItem": "ReturnItemCollectionMetrics",
+        "PutItem": "ReturnItemCollectionMetrics",
+        "TransactWriteItems": "ClientRequestToken ReturnItemCollectionMetrics",
+        "UpdateItem": "ReturnItemCollectionMetrics",
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -19,4 +19,17 @@ SERVICE = Service(
         )
     },
     changes_network=True,
+    moto=Moto(
+        keeps=(
+            "AddTags CreateListener CreateTargetGroup ModifyListener ModifyTargetGroup "
+            "RegisterTargets SetSubnets"
+        ),
+        ignores=(
+            "ModifyListenerAttributes ModifyLoadBalancerAttributes ModifyTargetGroupAttributes"
+        ),
+    ),
+    ignored={
+        "CreateLoadBalancer": "CustomerOwnedIpv4Pool EnablePrefixForIpv6SourceNat IpamPools",
+        "DescribeTargetHealth": "Include",
+    },
 )

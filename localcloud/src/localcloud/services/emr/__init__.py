@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
 from localcloud.services.emr.iam_resources import list_resources, list_roles
 
 SERVICE = Service(
@@ -18,4 +18,16 @@ SERVICE = Service(
         "RunJobFlow": LinkedRole("elasticmapreduce.amazonaws.com", "AWSServiceRoleForEMRCleanup")
     },
     status=("clusters of EMR",),
+    moto=Moto(
+        ignores="CreateSecurityConfiguration PutBlockPublicAccessConfiguration",
+    ),
+    ignored={
+        "ListInstances": "InstanceFleetId InstanceFleetType",
+        "ModifyCluster": "ExtendedSupport",
+        "RunJobFlow": (
+            "AdditionalInfo EbsRootVolumeIops EbsRootVolumeThroughput ExtendedSupport "
+            "MonitoringConfiguration NewSupportedProducts OSReleaseLabel "
+            "PlacementGroupConfigs RepoUpgradeOnBoot SessionEnabled"
+        ),
+    },
 )

@@ -32,4 +32,17 @@ SERVICE = Service(
     },
     contents={"StartJobRun": ("configurationOverrides", "jobDriver")},
     status=("job runs",),
+    ignored={
+        "CreateApplication": (
+            "diskEncryptionConfiguration identityCenterConfiguration imageConfiguration "
+            "initialCapacity interactiveConfiguration jobLevelCostAllocationConfiguration "
+            "schedulerConfiguration workerTypeSpecifications"
+        ),
+        "StartJobRun": "flexExecution",
+        "UpdateApplication": (
+            "diskEncryptionConfiguration identityCenterConfiguration imageConfiguration "
+            "initialCapacity interactiveConfiguration jobLevelCostAllocationConfiguration "
+            "schedulerConfiguration workerTypeSpecifications"
+        ),
+    },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -11,4 +11,7 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=by_action,
     operations=("rules",),
+    moto=Moto(
+        keeps="DisableRule EnableRule PutRule TagResource TestEventPattern",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Firehose is moto's."""
+"""Firehose: nothing here delivers, so nothing can be made."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.catalog_access import check_catalog, settle_catalog
 from localcloud.services.glue.iam_resources import list_resources, list_roles
 
@@ -16,4 +16,18 @@ SERVICE = Service(
     check=check_catalog,
     settle=settle_catalog,
     status=("crawlers",),
+    one_at_a_time=True,
+    moto=Moto(
+        keeps=(
+            "BatchCreatePartition BatchUpdatePartition CreateDatabase CreatePartition "
+            "UpdateDatabase UpdatePartition"
+        ),
+    ),
+    ignored={
+        "CreateCrawler": "CatalogId",
+        "CreateTable": "PartitionIndexes TransactionId",
+        "GetSchemaVersionsDiff": "SchemaDiffType",
+        "UpdateCrawler": "CatalogId",
+        "UpdateTable": "Force TransactionId UpdateOpenTableFormatInput ViewUpdateAction",
+    },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -11,4 +11,18 @@ SERVICE = Service(
     throttle=ErrorCode("Throttling", 400),
     resources=by_action,
     operations=("policy_quotas",),
+    one_at_a_time=True,
+    moto=Moto(
+        keeps=(
+            "AddRoleToInstanceProfile AddUserToGroup CreateAccessKey CreateAccountAlias "
+            "CreateGroup CreateInstanceProfile CreateServiceLinkedRole CreateUser "
+            "PutRolePermissionsBoundary SetDefaultPolicyVersion TagInstanceProfile TagPolicy "
+            "TagRole TagUser UpdateAccessKey UpdateGroup UpdateRole UpdateRoleDescription "
+            "UpdateUser"
+        ),
+        ignores=(
+            "AttachGroupPolicy AttachUserPolicy CreateLoginProfile PutGroupPolicy PutUserPolicy "
+            "UpdateAccountPasswordPolicy UpdateLoginProfile"
+        ),
+    ),
 )

@@ -39,6 +39,7 @@ SERVICE = Service(
         "configurations",
         "directory",
         "history",
+        "metrics",
         "policies",
         "scram",
         "tags",
@@ -52,4 +53,9 @@ SERVICE = Service(
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     changes_network=True,
     status=("clusters",),
+    ignored={
+        "CreateCluster": "Rebalancing StorageMode",
+        "UpdateConnectivity": "ZookeeperAccess",
+        "UpdateMonitoring": "LoggingInfo",
+    },
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kafka import KafkaConsumer
+from kafka import KafkaAdminClient, KafkaConsumer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,15 @@ class RunningBrokers(Protocol):
 
     def open_listeners(self, listeners: frozenset[str]) -> None:
         """Restart the brokers with these listeners."""
+
+    def open_exporters(self, exporters: frozenset[str]) -> None:
+        """Restart the brokers with these exporters of open monitoring."""
+
+    def open_admin(self) -> KafkaAdminClient:
+        """Open an admin client with all permissions; the caller closes it."""
+
+    def scrape(self, broker_id: int) -> str:
+        """Return what the JMX exporter of a broker shows; raise OSError if it does not answer."""
 
     def open_consumer(self) -> KafkaConsumer:
         """Open a consumer of no group that may read every topic; the caller closes it."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localcloud.brokers import NO_NODE_EXPORTER, find_node_exporter
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
 from localcloud.services.kafka.brokers import RunningBrokers
-from localcloud.services.kafka.listeners import open_ports
+from localcloud.services.kafka.listeners import enabled_exporters, open_ports
 from localcloud.services.kafka.model import BrokerNode, Cluster, all_clusters
 from localcloud.services.kafka.processes import running
 
@@ -136,6 +137,8 @@ def _show(cluster: Cluster) -> dict[str, Any]:
     }
     if cluster.reason:
         shown["reason"] = cluster.reason
+    if "NODE" in enabled_exporters(cluster.settings) and not find_node_exporter():
+        shown["not_exported"] = NO_NODE_EXPORTER
     if cluster.brokers is not None:
         shown["ca_file"] = str(cluster.brokers.ca_file)
         shown["brokers"] = {

@@ -12,7 +12,7 @@ from localcloud.door.operations import Call
 from localcloud.network.nodes import Node, Nodes
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes
-from localcloud.services.kafka.listeners import open_ports
+from localcloud.services.kafka.listeners import exporter_ports, open_ports
 from localcloud.services.kafka.model import (
     Cluster,
     ClusterOperation,
@@ -62,7 +62,7 @@ def begin_update(
 
 def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
     """Register each broker and its ports behind its interface."""
-    ports = frozenset(open_ports(cluster.settings).values())
+    ports = exporter_ports(cluster.settings).union(open_ports(cluster.settings).values())
     for node in cluster.nodes:
         address = running(cluster).address(node.broker_id)
         cloud.state(Nodes).plug(Node(node.name, node.interface_id, address, ports))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.brokers import LISTENER_PORTS
+from localcloud.brokers import EXPORTER_PORTS, LISTENER_PORTS, find_node_exporter
 from localcloud.services.kafka.model import Cluster
 
 _VPC_PORT = 14000  # plus the broker's id
@@ -42,6 +42,21 @@ def enabled_listeners(settings: dict[str, Any]) -> frozenset[str]:
 def open_ports(settings: dict[str, Any]) -> dict[str, int]:
     """Return the ports of a cluster with these settings, by listener."""
     return {name: LISTENER_PORTS[name] for name in enabled_listeners(settings)}
+
+
+def enabled_exporters(settings: dict[str, Any]) -> frozenset[str]:
+    """Return the exporters of open monitoring of a cluster with these settings."""
+    prometheus = settings.get("OpenMonitoring", {}).get("Prometheus", {})
+    names = {"JMX": "JmxExporter", "NODE": "NodeExporter"}
+    return frozenset(
+        name for name, key in names.items() if prometheus.get(key, {}).get("EnabledInBroker")
+    )
+
+
+def exporter_ports(settings: dict[str, Any]) -> frozenset[int]:
+    """Return the ports of the exporters that brokers with these settings have on this machine."""
+    missing = set() if find_node_exporter() else {"NODE"}
+    return frozenset(EXPORTER_PORTS[name] for name in enabled_exporters(settings) - missing)
 
 
 def any_login(login: dict[str, Any]) -> bool:

@@ -9,10 +9,10 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-from kafka import KafkaConsumer
+from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 
-from localcloud.brokers import BrokerCluster, ClusterSpec, prepare_brokers
+from localcloud.brokers import BrokerCluster, ClusterSpec, prepare_brokers, scrape_jmx
 from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.errors import AddressInUseError, BrokerStartError
@@ -20,7 +20,7 @@ from localcloud.network.loopback import BROKER_NETWORKS, claim_network
 from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
 from localcloud.services.kafka.iam import serve_iam
 from localcloud.services.kafka.interfaces import zone_of
-from localcloud.services.kafka.listeners import enabled_listeners
+from localcloud.services.kafka.listeners import enabled_exporters, enabled_listeners
 from localcloud.services.kafka.model import Cluster, bad_request
 
 _ATTEMPTS = 5
@@ -64,6 +64,7 @@ class _Brokers:
             zone=cluster.zone,
             broker_count=len(cluster.nodes),
             listeners=listeners,
+            exporters=enabled_exporters(cluster.settings),
             racks={node.broker_id: zone_of(cluster, node.subnet_id) for node in cluster.nodes},
             token_url=self._ending.enter_context(serve_iam(cloud, cluster)),
             properties={**_MSK_DEFAULTS, **cluster.properties},
@@ -132,6 +133,16 @@ class _Brokers:
     def open_listeners(self, listeners: frozenset[str]) -> None:
         self._cluster.spec = replace(self._cluster.spec, listeners=listeners)
         self._restart_all()
+
+    def open_exporters(self, exporters: frozenset[str]) -> None:
+        self._cluster.spec = replace(self._cluster.spec, exporters=exporters)
+        self._restart_all()
+
+    def open_admin(self) -> KafkaAdminClient:
+        return self._cluster.open_admin()
+
+    def scrape(self, broker_id: int) -> str:
+        return scrape_jmx(self.address(broker_id))
 
     def open_consumer(self) -> KafkaConsumer:
         return self._cluster.open_consumer()

@@ -9,7 +9,7 @@ from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.configurations import find_revision, read_properties
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes, zone_of
 from localcloud.services.kafka.lifecycle import begin_update, plug_nodes
-from localcloud.services.kafka.listeners import enabled_listeners
+from localcloud.services.kafka.listeners import enabled_exporters, enabled_listeners
 from localcloud.services.kafka.model import Cluster, bad_request
 from localcloud.services.kafka.processes import running
 from localcloud.services.kafka.requests import (
@@ -119,15 +119,21 @@ def update_connectivity(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateMonitoring")
 def update_monitoring(call: Call) -> dict[str, Any]:
-    """Change monitoring and logging; here only the settings change."""
+    """Change the metrics in CloudWatch, the exporters of open monitoring, and logging."""
     given = _pick(call, "EnhancedMonitoring", "OpenMonitoring", "LoggingInfo")
     check_log_group(call, given)
     if not given:
         raise bad_request("Specify EnhancedMonitoring, OpenMonitoring or LoggingInfo")
     find_own_cluster(call)
-    return begin_update(
-        call, "UPDATE_MONITORING", given, lambda cluster: cluster.settings.update(given)
-    )
+
+    def change(cluster: Cluster) -> None:
+        wanted = enabled_exporters({**cluster.settings, **given})
+        if wanted != enabled_exporters(cluster.settings):
+            running(cluster).open_exporters(wanted)
+        cluster.settings.update(given)
+        plug_nodes(call.cloud, cluster)
+
+    return begin_update(call, "UPDATE_MONITORING", given, change)
 
 
 @operation("kafka", "UpdateSecurity")

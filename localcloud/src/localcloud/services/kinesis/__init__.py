@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import Service
+from localcloud.door.service import Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -10,4 +10,11 @@ SERVICE = Service(
     endpoint="kinesis-streams",
     throttle=None,
     resources=by_action,
+    moto=Moto(
+        keeps=(
+            "AddTagsToStream CreateStream DecreaseStreamRetentionPeriod "
+            "IncreaseStreamRetentionPeriod MergeShards PutRecord PutRecords RegisterStreamConsumer "
+            "SplitShard UpdateShardCount UpdateStreamMode"
+        ),
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import Service
+from localcloud.door.service import Moto, Service
 from localcloud.identity.access import Access
 from localcloud.identity.resource_policies import key_arn
 from localcloud.moto_repairs import read_key_of_ciphertext
@@ -24,4 +24,16 @@ SERVICE = Service(
     endpoint="kms",
     throttle=None,
     resources=list_resources,
+    moto=Moto(
+        keeps=(
+            "CancelKeyDeletion CreateAlias CreateKey Decrypt DisableKey EnableKey Encrypt "
+            "GenerateDataKey GenerateDataKeyWithoutPlaintext GenerateMac GenerateRandom "
+            "PutKeyPolicy ReEncrypt ScheduleKeyDeletion Sign TagResource UpdateAlias "
+            "UpdateKeyDescription Verify VerifyMac"
+        ),
+        ignores=(
+            "CreateGrant DisableKeyRotation EnableKeyRotation RetireGrant RevokeGrant "
+            "RotateKeyOnDemand"
+        ),
+    ),
 )

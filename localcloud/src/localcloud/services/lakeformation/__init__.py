@@ -14,4 +14,12 @@ SERVICE = Service(
     passed_roles=role_in(
         ("RoleArn",), "lakeformation.amazonaws.com", "RegisterResource", "UpdateResource"
     ),
+    ignored={
+        "ListPermissions": "IncludeRelated ResourceType",
+        "ListResources": "FilterConditionList",
+        "RegisterResource": (
+            "ExpectedResourceOwnerAccount UseServiceLinkedRole WithPrivilegedAccess"
+        ),
+        "UpdateResource": "ExpectedResourceOwnerAccount",
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, by_parameter, on_everything, role_in
 
 _by_parameter = by_parameter(
@@ -31,4 +31,33 @@ SERVICE = Service(
         ("Role",), "lambda.amazonaws.com", "CreateFunction", "UpdateFunctionConfiguration"
     ),
     status=("functions", "mappings"),
+    moto=Moto(
+        keeps=(
+            "CreateAlias PublishVersion PutFunctionEventInvokeConfig UpdateAlias "
+            "UpdateFunctionEventInvokeConfig"
+        ),
+        ignores="AddPermission",
+    ),
+    ignored={
+        "CreateEventSourceMapping": (
+            "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "
+            "MetricsConfig ParallelizationFactor Queues ScalingConfig TumblingWindowInSeconds"
+        ),
+        "CreateFunction": (
+            "EphemeralStorage SnapStart TracingConfig "
+            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
+            "PublishTo RuntimeConfig TenancyConfig"
+        ),
+        "Invoke": "ClientContext DurableExecutionName TenantId",
+        "ListEventSourceMappings": "Marker MaxItems",
+        "UpdateEventSourceMapping": (
+            "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "
+            "MetricsConfig ParallelizationFactor ScalingConfig TumblingWindowInSeconds"
+        ),
+        "UpdateFunctionCode": "PublishTo S3ObjectStorageMode S3ObjectVersion SourceKMSKeyArn",
+        "UpdateFunctionConfiguration": (
+            "EphemeralStorage SnapStart TracingConfig "
+            "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
+        ),
+    },
 )

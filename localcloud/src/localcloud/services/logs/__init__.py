@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, arn_of
 
 
@@ -23,4 +23,15 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=list_resources,
     operations=("embedded_metrics", "keys", "search", "subscription_filters"),
+    moto=Moto(
+        keeps="CreateLogStream TagLogGroup TagResource",
+        ignores="PutResourcePolicy PutRetentionPolicy",
+    ),
+    ignored={
+        "AssociateKmsKey": "resourceIdentifier",
+        "CreateLogGroup": "deletionProtectionEnabled logGroupClass",
+        "FilterLogEvents": "interleaved startFromHead unmask",
+        "PutLogEvents": "entity",
+        "PutSubscriptionFilter": "applyOnTransformedLogs emitSystemFields fieldSelectionCriteria",
+    },
 )

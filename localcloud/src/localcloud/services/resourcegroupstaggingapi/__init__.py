@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import Service
+from localcloud.door.service import Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -12,4 +12,7 @@ SERVICE = Service(
     resources=by_action,
     signing_names=("tagging",),
     prefix="tag",
+    moto=Moto(
+        keeps="TagResources",
+    ),
 )

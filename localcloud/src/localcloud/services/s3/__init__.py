@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.s3.iam_resources import list_resources
 
 SERVICE = Service(
@@ -12,4 +12,22 @@ SERVICE = Service(
     resources=list_resources,
     operations=("notifications",),
     signing_names=("s3", "s3express"),
+    one_at_a_time=True,
+    moto=Moto(
+        keeps=(
+            "AbortMultipartUpload CompleteMultipartUpload CopyObject CreateBucket "
+            "CreateMultipartUpload PostObject PutBucketEncryption PutBucketOwnershipControls "
+            "PutBucketPolicy PutBucketTagging PutBucketVersioning PutObject PutObjectLegalHold "
+            "PutObjectLockConfiguration PutObjectRetention PutObjectTagging PutPublicAccessBlock "
+            "UploadPart UploadPartCopy"
+        ),
+        ignores=(
+            "PutBucketAccelerateConfiguration PutBucketAcl PutBucketCors "
+            "PutBucketInventoryConfiguration PutBucketLifecycle PutBucketLifecycleConfiguration "
+            "PutBucketLogging PutObjectAcl"
+        ),
+    ),
+    ignored={
+        "PutBucketNotificationConfiguration": "SkipDestinationValidation",
+    },
 )

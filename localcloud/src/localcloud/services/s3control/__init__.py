@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import Service
+from localcloud.door.service import Moto, Service
 from localcloud.identity.access import by_action
 
 SERVICE = Service(
@@ -13,4 +13,8 @@ SERVICE = Service(
     signing_names=("s3",),
     claims=lambda request: request.path.startswith("/v20180820/"),
     prefix="s3",
+    moto=Moto(
+        keeps="TagResource",
+        ignores="PutPublicAccessBlock",
+    ),
 )

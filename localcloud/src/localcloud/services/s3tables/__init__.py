@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import Service
+from localcloud.door.service import Moto, Service
 from localcloud.identity.access import Access
 
 
@@ -16,4 +16,14 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
     yield Access(action, call.params.get("tableArn") or named)
 
 
-SERVICE = Service("s3tables", endpoint="s3tables", throttle=None, resources=list_resources)
+SERVICE = Service(
+    "s3tables",
+    endpoint="s3tables",
+    throttle=None,
+    resources=list_resources,
+    moto=Moto(
+        keeps=(
+            "CreateNamespace CreateTable CreateTableBucket RenameTable UpdateTableMetadataLocation"
+        ),
+    ),
+)

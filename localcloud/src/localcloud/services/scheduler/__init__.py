@@ -31,4 +31,8 @@ SERVICE = Service(
         ("Target", "RoleArn"), "scheduler.amazonaws.com", "CreateSchedule", "UpdateSchedule"
     ),
     status=("schedules",),
+    ignored={
+        "CreateSchedule": "Description",
+        "UpdateSchedule": "Description",
+    },
 )

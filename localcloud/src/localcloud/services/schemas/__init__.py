@@ -26,4 +26,8 @@ SERVICE = Service(
     throttle=ErrorCode("TooManyRequestsException", 429),
     resources=list_resources,
     operations=("registries",),
+    ignored={
+        "ListSchemas": "Limit NextToken SchemaNamePrefix",
+        "UpdateSchema": "ClientTokenId",
+    },
 )

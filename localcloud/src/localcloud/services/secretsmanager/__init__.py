@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access
 from localcloud.identity.resource_policies import key_use_of_secret, secret_arn
 
@@ -27,4 +27,14 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=list_resources,
     operations=("secrets",),
+    moto=Moto(
+        keeps="CreateSecret PutResourcePolicy RestoreSecret TagResource",
+    ),
+    ignored={
+        "PutSecretValue": "RotationToken",
+        "RotateSecret": (
+            "ClientRequestToken ExternalSecretRotationMetadata ExternalSecretRotationRoleArn "
+            "RotateImmediately RotationRules"
+        ),
+    },
 )

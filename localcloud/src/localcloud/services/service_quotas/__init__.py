@@ -13,4 +13,7 @@ SERVICE = Service(
     operations=("values",),
     signing_names=("servicequotas",),
     prefix="servicequotas",
+    ignored={
+        "GetServiceQuota": "ContextId",
+    },
 )

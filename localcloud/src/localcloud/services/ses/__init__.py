@@ -1,4 +1,4 @@
-"""Simple Email Service is moto's."""
+"""Simple Email Service: nothing here sends, so nothing can be made."""
 
 from __future__ import annotations
 

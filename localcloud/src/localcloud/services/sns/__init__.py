@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, by_parameter
 from localcloud.identity.resource_policies import key_use_of_topic
 
@@ -36,4 +36,13 @@ SERVICE = Service(
     actions={"PublishBatch": "Publish"},
     denial=ErrorCode("AuthorizationError", 403),
     contents={"Publish": ("Message",), "PublishBatch": ("PublishBatchRequestEntries",)},
+    moto=Moto(
+        keeps=(
+            "AddPermission ConfirmSubscription CreateTopic Publish PublishBatch "
+            "SetSubscriptionAttributes SetTopicAttributes TagResource Unsubscribe"
+        ),
+    ),
+    ignored={
+        "Subscribe": "ReturnSubscriptionArn",
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, arn_of
 from localcloud.identity.resource_policies import key_use_of_queue
 
@@ -34,4 +34,10 @@ SERVICE = Service(
     },
     denial=ErrorCode("AccessDenied", 403),
     contents={"SendMessage": ("MessageBody",), "SendMessageBatch": ("Entries",)},
+    moto=Moto(
+        keeps=(
+            "AddPermission ChangeMessageVisibility ChangeMessageVisibilityBatch CreateQueue "
+            "PurgeQueue ReceiveMessage SendMessage SendMessageBatch SetQueueAttributes TagQueue"
+        ),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Service
+from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.ssm.iam_resources import list_resources
 
 SERVICE = Service(
@@ -11,4 +11,8 @@ SERVICE = Service(
     throttle=ErrorCode("ThrottlingException", 400),
     resources=list_resources,
     operations=("parameters",),
+    contents={"PutParameter": ("Value",)},  # it may be a SecureString
+    moto=Moto(
+        keeps="AddTagsToResource LabelParameterVersion UnlabelParameterVersion",
+    ),
 )

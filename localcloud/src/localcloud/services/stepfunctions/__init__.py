@@ -1,4 +1,4 @@
-"""Step Functions is moto's."""
+"""Step Functions: nothing here executes, so nothing can be made."""
 
 from __future__ import annotations
 

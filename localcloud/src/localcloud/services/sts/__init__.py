@@ -11,4 +11,8 @@ SERVICE = Service(
     # Only AssumeRole needs permission, and the trust policy decides on that too.
     resources=lambda _call, _action: (),
     operations=("sessions",),
+    ignored={
+        "AssumeRole": "MinimumSessionTokenSize SerialNumber TokenCode",
+        "GetSessionToken": "MinimumSessionTokenSize SerialNumber TokenCode",
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.errors import AwsError, unknown_operation
 from localcloud.door.operations import Call, operation
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.callers import Caller, identify
@@ -41,7 +41,7 @@ def assume_role(call: Call) -> dict[str, Any]:
             status=400,
         )
     if dropped := sorted(_NOT_IMITATED & call.params.keys()):
-        raise not_implemented(f"{call.name} with {', '.join(dropped)}")
+        raise unknown_operation(f"{call.name} with {', '.join(dropped)}", call.protocol)
     seconds = int(call.params.get("DurationSeconds") or _DEFAULT_SECONDS)
     _check_allowed(call, role_arn, session_name)
     _check_duration(call.caller, role_arn, seconds)
@@ -95,7 +95,7 @@ def get_access_key_info(call: Call) -> dict[str, Any]:
 
 def _refuse(call: Call) -> dict[str, Any]:
     """Refuse in localcloud's name: the keys that moto returns would be unknown here."""
-    raise not_implemented(call.name)
+    raise unknown_operation(call.name, call.protocol)
 
 
 for _name in ("AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "GetFederationToken"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from moto.glue.models import glue_backends
 
-from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.errors import AwsError, unknown_operation
 from localcloud.door.operations import Call, operation
 from localcloud.services.glue.crawlers.model import Crawler, Crawlers, CrawlerState
 from localcloud.services.glue.crawlers.requests import check_role, read_request
@@ -136,7 +136,7 @@ def get_crawler_metrics(call: Call) -> dict[str, Any]:
 @operation("glue", "ListCrawls")
 def list_crawls(call: Call) -> dict[str, Any]:
     """Refuse to list crawls: moto knows none of them."""
-    raise not_implemented(call.name)
+    raise unknown_operation(call.name, call.protocol)
 
 
 def _measure(crawler: Crawler) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The story of change data capture."""

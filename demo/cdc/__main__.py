@@ -1,0 +1,64 @@
+"""Run the story of change data capture: `make demo-cdc`, beside `make demo` or alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from demo.accounts import MACHINE, ROOT, Local
+from demo.cdc.account import FilmAccount
+from demo.cdc.lake import Lake, log_in, start_spark
+from demo.cdc.story import CdcStory
+from demo.screen import StepFailedError, Steps, print_failure
+from localcloud.command.instance import find_instance
+from localcloud.network.names import resolve_names
+from tools.build_plugin import ZIP, build_plugin
+
+
+def main() -> int:
+    """Run the story; return 1 when a step failed."""
+    try:
+        steps = Steps()
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            account, registry = _prepare(steps)
+            names, ca_file = account.brokers()
+            stack.enter_context(resolve_names(names))
+            with steps.step("start Spark"):
+                spark = start_spark(folder, names, account.keys())
+                stack.callback(spark.stop)
+            kafka = log_in(account.outputs["bootstrap_servers"], ca_file)
+            CdcStory(account, Lake(spark, folder, kafka, registry)).tell(steps)
+        steps.finish()
+    except StepFailedError as error:
+        print_failure(error)
+        return 1
+    return 0
+
+
+def _prepare(steps: Steps) -> tuple[FilmAccount, str]:
+    """Make the account; return it with the URL of its registry."""
+    local = Local(ROOT / ".localcloud")
+    with steps.step("build the plugin, and start localcloud"):
+        build_plugin(ROOT / "build" / ZIP)
+        if find_instance(local.folder) is None:
+            words = [sys.executable, "-m", "localcloud", "up"]
+            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise StepFailedError(MACHINE, "localcloud does not start", [done.stderr])
+        account = FilmAccount.make(local)
+    with steps.step("terraform apply: a network, brokers, PostgreSQL"):
+        account.apply()
+    with steps.step("start Apicurio, and create six tables"):
+        registry = account.start_registry()
+        account.prepare_database()
+    with steps.step("terraform apply: the connector, which snapshots"):
+        account.apply(prepared=True)
+    return account, registry
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The job of change data capture in this process: its runs, and queries of what it wrote."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from demo.accounts import REGION, ROOT
+from penstock.extensions.cdc.spark import CdcSettings, open_tables
+from penstock.kafka import KafkaSettings, Security
+from penstock.registry import RegistrySettings
+from penstock.sinks import DeadLetterSettings
+from penstock.spark.failures import LoggedErrors
+from penstock.spark.query.source import open_stream
+from penstock.spark.query.stream import StreamQuery
+from penstock.spark.session import keep_lookups, session_settings
+from penstock.spark.settings.consume import ReadSettings, Starting
+from penstock.spark.settings.lease import LeaseSettings
+
+_CATALOG = "spark.sql.catalog.lake"
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """A Spark session whose tables are in a folder, and the brokers and the registry."""
+
+    spark: SparkSession
+    folder: Path
+    kafka: KafkaSettings
+    registry: str
+
+    def run_job(self, name: str, topics: str, **outputs: Any) -> None:
+        """Run the job to the end of the topics; a name is a checkpoint."""
+        settings = CdcSettings(
+            kafka=self.kafka,
+            read=ReadSettings(topic_pattern=topics, starting=Starting.EARLIEST),
+            schemas=RegistrySettings(f"apicurio+{self.registry}"),
+            lease=LeaseSettings(),
+            checkpoint=(self.folder / "checkpoints" / name).as_uri(),
+            dead_letters=DeadLetterSettings("none", "none"),
+            **outputs,
+        )
+        registries = settings.schemas.load()
+        StreamQuery(
+            stream=open_stream(self.spark, settings.kafka, settings.read),
+            checkpoint=settings.checkpoint,
+            registries=registries,
+            tables=open_tables(self.spark, settings, registries),
+            errors=LoggedErrors(),
+        ).start(availableNow=True).awaitTermination()
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        """Return the rows of a query."""
+        return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
+
+    def name_files(self, view: str, *parts: str) -> None:
+        """Give Parquet files in a folder of the lake a name in queries."""
+        path = str(self.folder.joinpath(*parts))
+        self.spark.read.parquet(path).createOrReplaceTempView(view)
+
+
+def start_spark(folder: Path, names: Mapping[str, str], keys: Mapping[str, str]) -> SparkSession:
+    """Start Spark with the jars and the settings of jobs; brokers have these names."""
+    os.environ.update(keys, PYSPARK_PYTHON=sys.executable)
+    hosts = folder / "hosts"
+    known = {"localhost": "127.0.0.1", socket.gethostname(): "127.0.0.1", **names}
+    hosts.write_text("".join(f"{address} {name}\n" for name, address in known.items()))
+    settings: dict[str, Any] = {
+        **session_settings(),
+        _CATALOG: "org.apache.iceberg.spark.SparkCatalog",
+        f"{_CATALOG}.type": "hadoop",
+        f"{_CATALOG}.warehouse": str(folder / "lake"),
+        f"{_CATALOG}.cache-enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": (
+            f"-Djdk.net.hosts.file={hosts} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        ),
+        "spark.jars": ",".join(map(str, sorted(ROOT.glob("jars/spark/lib/*.jar")))),
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "OFF",
+        "spark.master": "local[2]",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    spark = SparkSession.builder.config(map=settings).getOrCreate()
+    keep_lookups(spark)
+    return spark
+
+
+def log_in(servers: str, ca_file: Path) -> KafkaSettings:
+    """Return the login by IAM with the keys of the environment."""
+    return KafkaSettings(
+        bootstrap_servers=tuple(servers.split(",")),
+        security=Security.IAM,
+        ca_file=str(ca_file),
+        region=REGION,
+    )

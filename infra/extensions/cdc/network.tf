@@ -1,0 +1,85 @@
+# The worker's way to the brokers, the database, the registry and Secrets Manager.
+locals {
+  _url      = regex("^(?P<scheme>https?)://(?:[^:/]+)(?::(?P<port>[0-9]+))?", var.registry.url)
+  _registry = { port = tonumber(coalesce(local._url.port, local._url.scheme == "https" ? "443" : "80")), cidr = var.registry.cidr, security_group_id = var.registry.security_group_id }
+  egress = merge(
+    {
+      brokers  = { port = 9098, cidr = null, security_group_id = var.platform.brokers.security_group_id }
+      database = { port = local.database.port, cidr = null, security_group_id = local.database.security_group_id }
+      registry = local._registry
+    },
+    { for name, id in var.platform.network.endpoint_security_group_ids : name => { port = 443, cidr = null, security_group_id = id } },
+  )
+}
+
+resource "aws_security_group" "this" {
+  name        = local.name
+  description = "The worker of the connector ${local.name}"
+  vpc_id      = var.platform.network.vpc_id
+
+  tags = { Name = local.name }
+}
+
+resource "aws_vpc_security_group_egress_rule" "this" {
+  for_each = local.egress
+
+  security_group_id            = aws_security_group.this.id
+  description                  = each.key
+  ip_protocol                  = "tcp"
+  from_port                    = each.value.port
+  to_port                      = each.value.port
+  cidr_ipv4                    = each.value.cidr
+  referenced_security_group_id = each.value.security_group_id
+
+  tags = { Name = "${local.name}-${each.key}" }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "brokers" {
+  security_group_id            = var.platform.brokers.security_group_id
+  description                  = "The connector ${local.name}"
+  ip_protocol                  = "tcp"
+  from_port                    = 9098
+  to_port                      = 9098
+  referenced_security_group_id = aws_security_group.this.id
+
+  tags = { Name = local.name }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "endpoints" {
+  for_each = var.platform.network.endpoint_security_group_ids
+
+  security_group_id            = each.value
+  description                  = "The connector ${local.name}"
+  ip_protocol                  = "tcp"
+  from_port                    = 443
+  to_port                      = 443
+  referenced_security_group_id = aws_security_group.this.id
+
+  tags = { Name = local.name }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "database" {
+  security_group_id            = local.database.security_group_id
+  description                  = "The connector ${local.name}"
+  ip_protocol                  = "tcp"
+  from_port                    = local.database.port
+  to_port                      = local.database.port
+  referenced_security_group_id = aws_security_group.this.id
+
+  tags = { Name = local.name }
+}
+
+# The VPC may have one.
+resource "aws_vpc_endpoint" "secretsmanager" {
+  count = contains(var.platform.network.interface_endpoints, "secretsmanager") ? 0 : 1
+
+  vpc_id              = var.platform.network.vpc_id
+  vpc_endpoint_type   = "Interface"
+  service_name        = "com.amazonaws.${var.platform.region}.secretsmanager"
+  policy              = var.platform.network.endpoint_policy
+  subnet_ids          = var.platform.network.subnet_ids
+  security_group_ids  = [var.platform.network.endpoint_security_group_ids["endpoints"]]
+  private_dns_enabled = true
+
+  tags = { Name = "${local.name}-secretsmanager" }
+}

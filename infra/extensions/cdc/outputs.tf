@@ -1,0 +1,34 @@
+output "connector_arn" {
+  description = "The connector's ARN, null before the database is prepared."
+  value       = one(aws_mskconnect_connector.this[*].arn)
+}
+
+output "database" {
+  description = "The database: host, port, name, and the secret of its master, null for one that exists."
+  value = {
+    host              = local.database.host
+    port              = local.database.port
+    name              = var.database.name
+    master_secret_arn = one([for instance in values(aws_db_instance.this) : instance.master_user_secret[0].secret_arn])
+  }
+}
+
+output "login_secret_arn" {
+  description = "The secret with the user and the password of the connector."
+  value       = aws_secretsmanager_secret.this.arn
+}
+
+output "security_group_id" {
+  description = "The security group of the worker."
+  value       = aws_security_group.this.id
+}
+
+output "setup_sql" {
+  description = "What the master runs in the database before the connector is made, by psql -v password=PASSWORD, the one in login_secret_arn."
+  value       = local.setup_sql
+}
+
+output "topics" {
+  description = "The topic of each table."
+  value       = { for table in var.tables : table => "${var.name}.${table}" }
+}

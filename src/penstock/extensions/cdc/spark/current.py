@@ -1,0 +1,295 @@
+"""An Iceberg table that is equal to a table of the database.
+
+Its columns are those of the database's table, and
+
+    _lsn          the place of the last change in the database's log
+    _offset       the Kafka offset of that change
+    _changed_at   when the database made it
+
+A change is written by one MERGE per batch, of the net change of each row, and only if its position
+is later than the row's. So a batch that comes again changes nothing. Rows are deleted and replaced
+by delete files (merge-on-read): no data file is written again but by `jobs/maintain_lake.py`.
+
+Deleted rows are gone. The table TABLE_deleted has their keys and positions for as long as Kafka
+may still have an older change, and is read only if a batch has changes from before its last one
+(docs/adr/0049-changes-by-position.md).
+"""
+
+# ruff: noqa: S608 - every name in these statements is quoted or our own
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, NumericType, StringType, StructType
+
+from penstock.errors import SinkUnavailableError
+from penstock.extensions.cdc.spark.net import KEPT
+from penstock.extensions.cdc.spark.sink import ChangeBatch
+from penstock.spark.columns import compare_columns, match_columns, merge_columns, to_field
+from penstock.spark.lake.conversion import project_event, quote, write_type
+from penstock.spark.lake.expiration import Expiration
+from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.widening import rewrite_columns
+from penstock.tables import Growth
+
+_LOG = logging.getLogger(__name__)
+
+POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMESTAMP"}
+_DELETED: Final = "_deleted"
+_IS_NEWER: Final = "(s._lsn > t._lsn OR (s._lsn = t._lsn AND s._offset > t._offset))"
+_PROPERTIES: Final = {
+    "format-version": "2",
+    "write.merge.mode": "merge-on-read",
+    "write.delete.mode": "merge-on-read",
+    "write.update.mode": "merge-on-read",
+    "write.distribution-mode": "none",
+    "write.merge.distribution-mode": "none",
+    "write.delete.distribution-mode": "none",
+    "commit.retry.num-retries": "10",
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.compression-codec": "gzip",
+}
+_CONFLICTS: Final = ("ValidationException", "CommitFailedException")
+_RANGED: Final = (DateType, NumericType, StringType)
+_VIEWS: Final = count(1)
+
+
+class CurrentTable:
+    """An Iceberg table that is equal to a table of the database.
+
+    Args:
+        table: its name, as DATABASE.TABLE.
+        buckets: the number of buckets by key that a new table has; 0 for none.
+        remembered_days: how long the keys of deleted rows are kept.
+    """
+
+    def __init__(self, table: str, buckets: int = 0, remembered_days: int = 8) -> None:
+        self.name = qualify_table(table)
+        self._buckets = buckets
+        self._deletions = Deletions(f"{table}{_DELETED}", remembered_days)
+        self._expiration = Expiration()
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write net changes; this is idempotent.
+
+        Raises:
+            SchemaConflictError: a column cannot hold a field of the records; nothing is written.
+            SinkUnavailableError: other commits came first; write the batch again.
+        """
+        spark = batch.spark
+        if batch.log.truncated is not None and spark.catalog.tableExists(self.name):
+            self._delete_before(spark, batch.log.truncated.lsn)
+        if not batch.log.has_rows:
+            return
+        create_table(spark, self.name, batch, POSITION, self._buckets)
+        table = grow_table(spark, self.name, batch)
+        key = find_key_columns(table.schema(), batch)
+        source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log.least)
+        self._merge(source, batch, table.schema(), key)
+        if batch.log.complete is not None:
+            self._delete_before(spark, batch.log.complete.lsn)
+        table.refresh()
+        self._expiration.expire(table)
+
+    def _project(self, batch: ChangeBatch, columns: StructType) -> DataFrame:
+        """Return the net changes with the table's columns, each with its position."""
+        values = project_event(batch.changes.type, columns)
+        kept = [quote(each) for each in batch.net.columns if each.startswith(KEPT)]
+        return batch.net.selectExpr(
+            *(f"{value} AS {quote(name)}" for name, value in values.items()),
+            *POSITION,
+            _DELETED,
+            *kept,
+        )
+
+    def _merge(
+        self, source: DataFrame, batch: ChangeBatch, columns: StructType, key: Sequence[str]
+    ) -> None:
+        view = f"penstock_changes_{next(_VIEWS)}"
+        fields = match_columns(columns, batch.changes.type, is_nested=False)
+        source.createOrReplaceTempView(view)
+        values = {quote(each): f"s.{quote(each)}" for each in fields}
+        updated = values | {
+            quote(name): f"IF(s.{kept} >= t._lsn, s.{quote(name)}, t.{quote(name)})"
+            for name, field in fields.items()
+            if (kept := quote(f"{KEPT}{field.name}")).strip("`") in source.columns
+        }
+        own = {each: f"s.{each}" for each in POSITION}
+        matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
+        try:
+            bounds = self._find_bounds(source, key[0], columns)
+            statement = f"""
+                MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
+                WHEN MATCHED AND {_IS_NEWER} AND s.{_DELETED} THEN DELETE
+                WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated | own)}
+                WHEN NOT MATCHED AND NOT s.{_DELETED} THEN
+                    INSERT ({", ".join(values | own)}) VALUES ({", ".join((values | own).values())})
+            """
+            run_commit(source.sparkSession, statement, self.name)
+        finally:
+            source.sparkSession.catalog.dropTempView(view)
+
+    def _find_bounds(self, source: DataFrame, key: str, columns: StructType) -> list[str]:
+        """Return conditions by which files without rows of the batch are not read."""
+        type_ = columns[key].dataType
+        if not isinstance(type_, _RANGED):
+            return []
+        name = quote(key)
+        (row,) = source.selectExpr(
+            f"CAST(MIN({name}) AS STRING) AS least", f"CAST(MAX({name}) AS STRING) AS greatest"
+        ).collect()
+        if row["least"] is None:
+            return []
+        least, greatest = (_literal(row[each], write_type(type_)) for each in ("least", "greatest"))
+        return [f"t.{name} BETWEEN {least} AND {greatest}"]
+
+    def _delete_before(self, spark: SparkSession, place: int) -> None:
+        run_commit(spark, f"DELETE FROM {self.name} WHERE _lsn < {place}", self.name)
+
+
+class Deletions:
+    """The keys of deleted rows, so that an older change that comes later does not restore them.
+
+    Changes of a row come in order while its key stays in one Kafka partition, but for records that
+    Kafka Connect writes again. A topic that gets partitions moves keys: a job may then read the
+    deletion first.
+    """
+
+    def __init__(self, table: str, days: int) -> None:
+        self._name = qualify_table(table)
+        self._days = days
+        self._last: int | None = None  # the last place of a deletion, once it is known
+
+    def keep(self, source: DataFrame, key: Sequence[str], least: int) -> DataFrame:
+        """Remember the rows that a batch deletes, and return the changes that are not older.
+
+        `least` is the first place of a change in the batch.
+        """
+        last = self._find_last(source.sparkSession)
+        if last >= least:
+            source = self._drop_older(source, key)
+        deleted = source.filter(_DELETED).select(*map(quote, key), *POSITION)
+        (row,) = deleted.selectExpr("MAX(_lsn) AS last").collect()
+        if row["last"] is not None:
+            self._append(deleted)
+            self._last = max(last, row["last"])
+        return source
+
+    def _find_last(self, spark: SparkSession) -> int:
+        if self._last is None:
+            self._last = -1
+            if spark.catalog.tableExists(self._name):
+                (row,) = spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
+                self._last = -1 if row["last"] is None else int(row["last"])
+        return self._last
+
+    def _drop_older(self, source: DataFrame, key: Sequence[str]) -> DataFrame:
+        known = source.sparkSession.table(self._name).alias("d")
+        same = " AND ".join(f"d.{quote(each)} = s.{quote(each)}" for each in key)
+        later = "(d._lsn > s._lsn OR (d._lsn = s._lsn AND d._offset > s._offset))"
+        return source.alias("s").join(known, F.expr(f"{same} AND {later}"), "left_anti")
+
+    def _append(self, deleted: DataFrame) -> None:
+        spark = deleted.sparkSession
+        if not spark.catalog.tableExists(self._name):
+            columns = ", ".join(
+                f"{quote(each.name)} {write_type(each.dataType)}" for each in deleted.schema
+            )
+            spark.sql(
+                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
+                f" TBLPROPERTIES ({write_properties()})"
+            )
+        deleted.writeTo(self._name).append()
+        before = f"_changed_at < CURRENT_TIMESTAMP() - INTERVAL {self._days} DAYS"
+        statement = f"DELETE FROM {self._name} WHERE {before}"
+        run_commit(spark, statement, self._name)
+
+
+def create_table(
+    spark: SparkSession,
+    name: str,
+    batch: ChangeBatch,
+    added: Mapping[str, str],
+    buckets: int = 0,
+) -> None:
+    """Create a table with the columns of a batch's rows, and `added` ones, if it is missing."""
+    if spark.catalog.tableExists(name):
+        return
+    columns = merge_columns(StructType(), batch.changes.type)
+    listed = [
+        f"{quote(each.name)} {write_type(each.dataType)}{_comment(each.metadata)}"
+        for each in columns
+    ] + [f"{each} {type_}" for each, type_ in added.items()]
+    (first, *_) = find_key_columns(columns, batch)
+    parts = f" PARTITIONED BY (bucket({buckets}, {quote(first)}))" if buckets else ""
+    spark.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(listed)}) USING iceberg"
+        f"{parts} TBLPROPERTIES ({write_properties()})"
+    )
+
+
+def grow_table(spark: SparkSession, name: str, batch: ChangeBatch) -> IcebergTable:
+    """Return a table, once it has columns for the rows of a batch.
+
+    Raises:
+        SchemaConflictError: a column cannot hold a field of the rows.
+    """
+    table = IcebergTable(spark, name)
+
+    def plan(columns: StructType) -> Growth:
+        return compare_columns(columns, merge_columns(columns, batch.changes.type))
+
+    if plan(table.schema()) != Growth():
+        growth = table.grow(plan)
+        rewrite_columns(spark, table, map(to_field, growth.rewritten))
+        _LOG.info("%s grew: %s", name, growth)
+    return table
+
+
+def find_key_columns(columns: StructType, batch: ChangeBatch) -> list[str]:
+    """Return the columns of the primary key."""
+    by_field = {
+        field.name: column
+        for column, field in match_columns(columns, batch.changes.type, is_nested=False).items()
+    }
+    return [by_field[each] for each in batch.key]
+
+
+def run_commit(spark: SparkSession, statement: str, name: str) -> None:
+    """Run a statement that commits to a table.
+
+    Raises:
+        SinkUnavailableError: another commit changed the same files first.
+    """
+    try:
+        spark.sql(statement)
+    except Py4JJavaError as error:
+        if any(each in str(error) for each in _CONFLICTS):
+            raise SinkUnavailableError(f"another commit to {name} came first") from error
+        raise
+
+
+def write_properties() -> str:
+    """Return the properties of a new table, for SQL."""
+    return ", ".join(f"'{name}' = '{text}'" for name, text in _PROPERTIES.items())
+
+
+def _assign(values: Mapping[str, str]) -> str:
+    return ", ".join(f"t.{name} = {value}" for name, value in values.items())
+
+
+def _comment(metadata: Mapping[str, Any]) -> str:
+    text = metadata.get("comment")
+    return f" COMMENT {_literal(text, 'STRING')}" if text else ""
+
+
+def _literal(text: str, type_: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'" if type_ == "STRING" else f"CAST('{escaped}' AS {type_})"

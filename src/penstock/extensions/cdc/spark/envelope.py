@@ -1,0 +1,202 @@
+"""Changes of one table's rows, from Debezium's records: envelopes, or flattened rows.
+
+| column       | what it holds                                                                   |
+| ------------ | ------------------------------------------------------------------------------- |
+| event        | struct: the row after the change; of a deletion, the row before it              |
+| _op          | r (snapshot), c (insert), u (update), d (delete), t (truncate)                  |
+| _lsn         | the position of the change in the database's log                                |
+| _changed_at  | when the database made the change                                               |
+| _snapshot    | the place of a record in its snapshot: first, true, last, ...; null without one |
+
+and `_topic`, `_kafka_partition` and `_offset`. Both forms may be in one batch: flattened versions
+follow envelopes when a connector gets its transform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from penstock.errors import JobError
+from penstock.spark.columns import merge_columns
+from penstock.spark.lake.conversion import convert, quote
+from penstock.spark.rows import EVENT, event_type
+
+_PREFIX: Final = "__"  # of the fields that a connector's `add.fields` adds
+_NEEDED: Final = ("__op", "__lsn", "__source_ts_ms", "__deleted")
+_FACTS: Final = ("db", "schema", "table", "lsn")
+_ENVELOPE: Final = ("before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction")
+_PLACE: Final = ("_topic", "_kafka_partition", "_offset")
+_IS_ENVELOPE: Final = f"{EVENT}.source IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changes of a part of a batch, and the type of the rows that change."""
+
+    rows: DataFrame
+    type: StructType
+
+
+def read_changes(rows: DataFrame, topic: str, unavailable: str) -> Changes:
+    """Return the changes that decoded records hold.
+
+    `unavailable` is the text that stands for a value which the log does not have.
+
+    Raises:
+        JobError: the records are neither envelopes of Debezium nor flattened rows with the fields
+            that say what changed.
+    """
+    forms = _Forms(event_type(rows), unavailable)
+    forms.check(topic)
+    chosen = {
+        "_op": forms.choose("op", "__op"),
+        "_lsn": forms.choose("source.lsn", "__lsn"),
+        "_changed_at": f"TIMESTAMP_MILLIS({forms.choose('source.ts_ms', '__source_ts_ms')})",
+        "_snapshot": f"NULLIF({forms.choose('source.snapshot', '__source_snapshot')}, 'false')",
+    }
+    type_ = forms.row_type()
+    named = [f"{sql} AS {name}" for name, sql in chosen.items()]
+    row = ", ".join(f"'{each.name}', {forms.value(each)}" for each in type_)
+    return Changes(rows.selectExpr(f"NAMED_STRUCT({row}) AS {EVENT}", *named, *_PLACE), type_)
+
+
+def read_records(rows: DataFrame) -> DataFrame:
+    """Return decoded records as they are."""
+    return rows.select(f"{EVENT}.*", "_offset", "_kafka_partition")
+
+
+def flatten_records(rows: DataFrame, unavailable: str) -> DataFrame:
+    """Return the changes of rows as ExtractNewRecordState flattens them."""
+    forms = _Forms(event_type(rows), unavailable)
+    added = {
+        "__op": forms.choose("op", "__op"),
+        **{f"__{each}": forms.choose(f"source.{each}", f"__{each}") for each in _FACTS},
+        "__source_ts_ms": forms.choose("source.ts_ms", "__source_ts_ms"),
+        "__deleted": f"IF({forms.choose('op', '__op')} = 'd', 'true', 'false')",
+    }
+    values = (f"{forms.value(each)} AS {quote(each.name)}" for each in forms.row_type())
+    named = (f"{sql} AS {name}" for name, sql in added.items())
+    return rows.selectExpr(*values, *named, "_offset", "_kafka_partition").filter("__op <> 't'")
+
+
+class _Forms:
+    """The forms that records of one type may have, and the SQL that reads either."""
+
+    def __init__(self, event: StructType, unavailable: str) -> None:
+        self._event = event
+        self._unavailable = unavailable
+        self._has_envelopes = "lsn" in _inside(event, "source").names
+        inside = _ENVELOPE if self._has_envelopes else ()
+        self._flat = StructType(
+            [
+                each
+                for each in event
+                if not each.name.startswith(_PREFIX) and each.name not in inside
+            ]
+        )
+        self._sides = {
+            side: _inside(event, side) for side in ("before", "after") if self._has_envelopes
+        }
+
+    def check(self, topic: str) -> None:
+        """Check that records say what changed.
+
+        Raises:
+            JobError: they do not.
+        """
+        missing = [each for each in _NEEDED if each not in self._event.names]
+        if not self._has_envelopes and missing:
+            raise JobError(
+                f"found records of {topic} without {', '.join(missing)}, expected Debezium's"
+                " envelopes, or ExtractNewRecordState with"
+                " delete.tombstone.handling.mode=rewrite-with-tombstone and"
+                " add.fields=op,lsn,source.ts_ms; see docs/cdc.md"
+            )
+
+    def row_type(self) -> StructType:
+        """Return the type that holds the rows of all forms."""
+        fields: dict[str, StructField] = {}
+        for type_ in (*self._sides.values(), self._flat):
+            for each in type_:
+                known = fields.get(each.name)
+                fields[each.name] = _widen(known, each) if known else each
+        return StructType(list(fields.values()))
+
+    def value(self, field: StructField) -> str:
+        """Return the SQL of a field of the row after a change, or before a deletion."""
+        before, after = (self._read_side(side, field) for side in ("before", "after"))
+        flat = self._convert(self._flat, f"{EVENT}.", field)
+        if not self._has_envelopes:
+            return flat
+        if lost := is_unavailable(after, field.dataType, self._unavailable):
+            # With REPLICA IDENTITY FULL, the row before the change has the value.
+            after = f"IF({lost} AND {before} IS NOT NULL, {before}, {after})"
+        row = f"IF({EVENT}.op = 'd', {before}, {after})"
+        return f"IF({_IS_ENVELOPE}, {row}, {flat})" if field.name in self._flat.names else row
+
+    def choose(self, inside: str, flat: str) -> str:
+        """Return the SQL of a fact about the change, which each form has in a place of its own."""
+        flat = f"{EVENT}.{quote(flat)}" if flat in self._event.names else ""
+        if not self._has_envelopes:
+            return flat or "CAST(NULL AS STRING)"
+        return f"IF({_IS_ENVELOPE}, {EVENT}.{inside}, {flat or f'{EVENT}.{inside}'})"
+
+    def _read_side(self, side: str, field: StructField) -> str:
+        return self._convert(self._sides.get(side, StructType()), f"{EVENT}.{side}.", field)
+
+    def _convert(self, type_: StructType, path: str, field: StructField) -> str:
+        if field.name not in type_.names:
+            return "NULL"
+        found = type_[field.name].dataType
+        return convert(f"{path}{quote(field.name)}", found, field.dataType)
+
+
+def is_unavailable(value: str, type_: DataType, text: str) -> str:
+    """Return the SQL condition that a value is the text for values that the log does not have.
+
+    It is empty for a type whose values the log always has: they are too short to be kept apart.
+    """
+    item = f"'{text}'"
+    match type_:
+        case StringType():
+            return f"({value} <=> {item})"
+        case BinaryType():
+            return f"({value} <=> CAST({item} AS BINARY))"
+        case ArrayType(elementType=StringType()):
+            return f"({value} <=> ARRAY({item}))"
+        case ArrayType(elementType=IntegerType() | LongType()):
+            numbers = ", ".join(f"{each}" for each in text.encode())
+            return f"(CAST({value} AS ARRAY<BIGINT>) <=> CAST(ARRAY({numbers}) AS ARRAY<BIGINT>))"
+        case MapType(keyType=StringType(), valueType=StringType()):
+            return f"(MAP_KEYS({value}) <=> ARRAY({item}))"
+    return ""
+
+
+def _inside(event: StructType, name: str) -> StructType:
+    type_ = event[name].dataType if name in event.names else None
+    return type_ if isinstance(type_, StructType) else StructType()
+
+
+def _widen(one: StructField, other: StructField) -> StructField:
+    """Return the field with the type that holds the values of both."""
+    if one.dataType == other.dataType:
+        return one
+    merged = merge_columns(
+        StructType([StructField("value", one.dataType)]),
+        StructType([StructField("value", other.dataType)]),
+    )
+    return StructField(one.name, merged["value"].dataType, True, one.metadata)

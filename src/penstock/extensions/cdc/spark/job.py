@@ -1,0 +1,137 @@
+"""The query of `jobs/cdc.py`: topics of changes become tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.consuming import ErrorSink, SchemaReaders
+from penstock.errors import SettingsError
+from penstock.extensions.cdc.spark.current import CurrentTable
+from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
+from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
+from penstock.extensions.cdc.spark.files import ChangeFiles
+from penstock.extensions.cdc.spark.history import HistoryTable
+from penstock.extensions.cdc.spark.refined import RefinedTable
+from penstock.extensions.cdc.spark.settings import TABLE, CdcSettings, name_table
+from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates, Output
+from penstock.registry import Registries
+from penstock.spark.failures import DynamoDbErrors
+from penstock.spark.query.api import start_job
+from penstock.spark.query.source import find_partitions, open_stream
+from penstock.spark.query.stream import KafkaWatch, StreamQuery
+from penstock.spark.rows import Fence
+from penstock.spark.sinks.table import Route, Table
+
+
+def start_cdc(
+    spark: SparkSession,
+    settings: CdcSettings,
+    *,
+    registries: Registries | None = None,
+    errors: ErrorSink | None = None,
+) -> StreamingQuery:
+    """Start the query of `jobs/cdc.py`, and hold the lease of its checkpoint until it ends.
+
+    A topic is a table of the database. A topic that is made later needs a new start.
+
+    `registries` and `errors` are used in place of those that the settings name.
+
+    Raises:
+        CheckpointInUseError: another job holds the lease.
+        CheckpointError: a file of the checkpoint is damaged.
+        SettingsError: there is no topic, or two topics would be one table.
+        BrokerError: no broker can be asked for the topics.
+    """
+    letters = settings.dead_letters
+    errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
+    registries = registries or settings.schemas.load()
+    tables = open_tables(spark, settings, registries)
+
+    def build(lease: Fence) -> StreamQuery:
+        return StreamQuery(
+            stream=open_stream(spark, settings.kafka, settings.read),
+            checkpoint=settings.checkpoint,
+            registries=registries,
+            tables=tables,
+            errors=errors,
+            lease=lease,
+            watch=partial(KafkaWatch, settings.kafka, settings.read),
+            bounded=settings.read.max_offsets_per_trigger is not None,
+            service=settings.service,
+        )
+
+    return start_job(spark, settings, letters.errors_table, build)
+
+
+def open_tables(
+    spark: SparkSession, settings: CdcSettings, registries: Registries
+) -> tuple[Table, ...]:
+    """Return the tables of the topics that there are.
+
+    Raises:
+        SettingsError: see `check_names`.
+        BrokerError: no broker can be asked for the topics.
+    """
+    topics = sorted(find_partitions(settings.kafka, settings.read))
+    check_names(topics)
+    return tuple(open_table(spark, settings, topic, registries) for topic in topics)
+
+
+def open_table(
+    spark: SparkSession, settings: CdcSettings, topic: str, registries: Registries
+) -> Table:
+    """Return the table of a topic."""
+    name = name_table(topic)
+    sink = ChangeSink(
+        topic,
+        tuple(open_outputs(settings, name)),
+        LogStates(spark, f"{settings.checkpoint}/cdc/{name}"),
+        SchemaReaders(registries),
+        settings.unavailable_value,
+        bool(settings.current_table or settings.current_dynamodb_table or settings.history_table),
+    )
+    return Table((sink,), Route(topics=(topic,)), name)
+
+
+def open_outputs(settings: CdcSettings, table: str) -> Iterator[Output]:
+    """Yield the outputs of a table, in the order in which they are written."""
+    days = settings.remembered_days
+    if path := settings.raw_path:
+        yield ChangeFiles(path, settings.file_records, read_records)
+    if path := settings.flattened_path:
+        flatten = partial(flatten_records, unavailable=settings.unavailable_value)
+        yield ChangeFiles(path, settings.file_records, flatten)
+    if current := settings.current_table.replace(TABLE, table):
+        yield CurrentTable(current, settings.current_buckets, days)
+    if history := settings.history_table.replace(TABLE, table):
+        yield HistoryTable(history, settings.unavailable_value)
+    if dynamodb := settings.current_dynamodb_table.replace(TABLE, table):
+        yield CurrentDynamoDbTable(dynamodb, days)
+    if current and re.search(rf"\b{re.escape(current)}\b", settings.refined_query):
+        yield RefinedTable(settings.refined_table, settings.refined_query, settings.refined_by)
+
+
+def check_names(topics: Iterable[str]) -> None:
+    """Check that there are topics, and that each is a table of its own.
+
+    Raises:
+        SettingsError: they are not.
+    """
+    names = Counter(map(name_table, topics))
+    if not names:
+        raise SettingsError(
+            [
+                "found no topic of --topics or --topic-pattern, expected those of the connector:"
+                " it makes a topic with the first record of a table"
+            ]
+        )
+    if twice := [name for name, number in names.items() if number > 1]:
+        raise SettingsError(
+            [f"found several topics that would be the table {twice[0]}, expected one"]
+        )

@@ -1,0 +1,142 @@
+"""The sink of one topic of changes, which writes them to each output of the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.consuming import SchemaReaders
+from penstock.errors import JobError, Reason
+from penstock.extensions.cdc.spark.envelope import Changes, read_changes
+from penstock.extensions.cdc.spark.keys import find_key
+from penstock.extensions.cdc.spark.net import BatchLog, LogState, find_net, measure, order_changes
+from penstock.spark.rows import EVENT
+from penstock.spark.sinks.base import Part, Sink
+from penstock.spark.state.files import StateFiles
+
+_READ: Final = (EVENT, "_topic", "_kafka_partition", "_offset", "_kafka_timestamp")
+_KEY: Final = ("_key", "CAST(NULL AS BINARY) AS _value", "_headers")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBatch:
+    """The changes of a part of a batch.
+
+    Attributes:
+        part: the part.
+        topic: their topic.
+        records: decoded records (`penstock.spark.rows`).
+        changes: the changes that they hold, in the order of the log; truncations are no changes.
+        log: the figures of the changes.
+        net: the net change of each row (`find_net`).
+        key: the fields of the primary key; none if no record has one.
+    """
+
+    part: Part
+    topic: str
+    records: DataFrame
+    changes: Changes
+    log: BatchLog
+    net: DataFrame
+    key: tuple[str, ...]
+
+    @property
+    def spark(self) -> SparkSession:
+        """Return the session of the batch, which has its views: a stream has one of its own."""
+        return self.records.sparkSession
+
+
+class Output(Protocol):
+    """A destination for the changes of a table; writes are idempotent."""
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write the changes of a part of a batch."""
+
+
+class LogStates:
+    """The state of a table's log, in a folder that only its job uses."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        self._files = StateFiles(spark, folder)
+
+    def read(self) -> LogState:
+        """Return the last state."""
+        names = self._files.names()
+        text = self._files.read(names[-1]) if names else None
+        return LogState() if text is None else LogState.parse(text)
+
+    def write(self, state: LogState) -> None:
+        """Write a state in place of those before."""
+        before = self._files.names()
+        self._files.append(str(state))
+        for each in before:
+            self._files.delete(each)
+
+
+@dataclass(slots=True)
+class ChangeSink(Sink):
+    """The outputs of one topic of changes.
+
+    Attributes:
+        topic: the topic.
+        outputs: where its changes go, one after the other.
+        states: where the state of the log is kept.
+        readers: the readers of Avro keys.
+        unavailable: the text that stands for values which the log does not have.
+        needs_key: whether an output needs the fields of the primary key.
+    """
+
+    topic: str
+    outputs: Sequence[Output]
+    states: LogStates
+    readers: SchemaReaders
+    unavailable: str
+    needs_key: bool = True
+    _key: tuple[str, ...] = field(default=())
+
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
+        """Write the changes that rows hold to all outputs; this is idempotent.
+
+        Raises:
+            JobError: the records are no changes of a table of PostgreSQL.
+            SchemaConflictError: a column cannot hold a field of the records.
+            SinkUnavailableError: a table cannot be written now; write the batch again.
+        """
+        with _keep(rows.selectExpr(*_READ, *_KEY)) as kept:
+            changes = read_changes(kept, self.topic, self.unavailable)
+            before = self.states.read()
+            log = measure(changes, before, self.unavailable, self.topic)
+            if not log.changes:
+                return {}
+            if log.state != before:
+                self.states.write(log.state)
+            self._write_changes(kept, changes, log, part)
+        return {}
+
+    def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
+        self._key = self._key or find_key(kept, part.framing, self.readers, self.topic)
+        if self.needs_key and not self._key and log.has_rows:
+            raise JobError(
+                f"found changes of {self.topic} without a key, expected a table with a primary key,"
+                " or message.key.columns in the connector"
+            )
+        ordered = order_changes(changes, log.state)
+        lost = self.unavailable if log.is_unavailable else ""
+        with _keep(find_net(ordered, self._key, lost)) as net:
+            batch = ChangeBatch(part, self.topic, kept, ordered, log, net, self._key)
+            for each in self.outputs:
+                each.write(batch)
+
+
+@contextmanager
+def _keep(rows: DataFrame) -> Iterator[DataFrame]:
+    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        kept.unpersist()

@@ -1,0 +1,3 @@
+"""The lag of consumer groups, for people and for Prometheus."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+prefix   = "Penstock"
+region   = "Frankfurt"
+services = []

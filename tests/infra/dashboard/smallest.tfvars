@@ -1,0 +1,3 @@
+prefix   = "penstock"
+region   = "eu-central-1"
+services = ["AWSLambda"]

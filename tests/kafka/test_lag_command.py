@@ -1,0 +1,61 @@
+"""`penstock lag` prints what real groups have committed, beside the ends of their partitions."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    ResourcePattern,
+    ResourceType,
+)
+from kafka.structs import OffsetAndMetadata
+
+from penstock.cli import main
+from penstock.kafka import Security
+from penstock.kafka.login import client_options
+from tests.fixtures.brokers import ANONYMOUS, Brokers
+
+pytestmark = pytest.mark.kafka
+
+
+def test_the_lag_is_by_group_and_partition(brokers: Brokers, name: str, capsys) -> None:
+    settings = brokers.settings(Security.PLAINTEXT)
+    topic = brokers.create_topic(partitions=2)
+    brokers.allow(ANONYMOUS, topic, "READ", "WRITE")
+    group = ResourcePattern(ResourceType.GROUP, name)
+    with closing(brokers.cluster.open_admin()) as admin:
+        admin.create_acls(
+            [ACL(f"User:{ANONYMOUS}", "*", ACLOperation.READ, ACLPermissionType.ALLOW, group)]
+        )
+    brokers.wait_for_changes()
+    with closing(KafkaProducer(**client_options(settings))) as producer:
+        for partition in (0, 0, 0, 1):
+            producer.send(topic, b"v", partition=partition).get(60)
+    with closing(KafkaConsumer(**client_options(settings), group_id=name)) as consumer:
+        places = {TopicPartition(topic, 0): 1, TopicPartition(topic, 1): 1}
+        consumer.commit({each: OffsetAndMetadata(at, "", -1) for each, at in places.items()})
+    environ = {
+        "KAFKA_BOOTSTRAP_SERVERS": ",".join(settings.bootstrap_servers),
+        "KAFKA_SECURITY": "plaintext",
+    }
+
+    assert main(["lag", name, "--seconds", "0.01", "--output", "json"], environ) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["group"], each["topic"], each["partition"], each["lag"]) for each in found] == [
+        (name, topic, 0, 2),
+        (name, topic, 1, 0),
+    ]
+    assert [each["catchUpSeconds"] for each in found] == [None, 0.0]
+
+    assert main(["lag", name, "--seconds", "0.01"], environ) == 0
+    header, first, second = capsys.readouterr().out.splitlines()
+    assert header.split()[:4] == ["group", "topic", "partition", "lag"]
+    assert first.split()[:4] == [name, topic, "0", "2"]
+    assert first.endswith("the lag does not shrink")
+    assert second.endswith("none")

@@ -1,0 +1,139 @@
+"""Change data capture: DynamoDB, history, files and a refined table, of one history."""
+
+from __future__ import annotations
+
+import secrets
+from decimal import Decimal
+from itertools import pairwise
+
+import boto3
+import pytest
+
+from penstock.extensions.cdc.spark.current import CurrentTable
+from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
+from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
+from penstock.extensions.cdc.spark.files import ChangeFiles
+from penstock.extensions.cdc.spark.history import HistoryTable
+from penstock.extensions.cdc.spark.refined import RefinedTable
+from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from tests.spark.changes import LONG, CdcJob, Source
+
+
+@pytest.fixture
+def dynamodb(cloud, jobs_account):
+    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
+    table = database.create_table(
+        TableName=f"film-{secrets.token_hex(4)}",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+    yield table
+    table.delete()
+
+
+def _make_history(film):
+    """Yield what happens in each of three batches."""
+    film.insert(id=1, title="a", plot=LONG, tags=[LONG], rate=0.99)
+    film.insert(id=2, title="b")
+    film.insert(id=3, title="c")
+    film.snapshot()
+    yield
+    film.update(1, rate=2.99)
+    film.update(1, title="A")
+    film.update(2, title="B")
+    film.update(3, id=30)
+    film.delete(2)
+    yield
+    film.insert(id=2, title="again")
+    film.update(1, plot=f"{LONG} other")
+    film.update(1, rate=None)
+    yield
+    film.truncate()
+    film.insert(id=7, title="after", rate=0.99)
+    yield
+
+
+def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamodb):
+    name = f"cdc.film_{secrets.token_hex(4)}"
+    refined = f"SELECT id, title, rate FROM lake.{name} WHERE rate IS NOT NULL"
+    job = CdcJob(
+        spark,
+        tmp_path,
+        name,
+        lambda: [
+            ChangeFiles(f"{tmp_path}/raw", 3, read_records),
+            ChangeFiles(f"{tmp_path}/flat", 3, lambda rows: flatten_records(rows, UNAVAILABLE)),
+            CurrentTable(name),
+            HistoryTable(f"{name}_history", UNAVAILABLE),
+            CurrentDynamoDbTable(dynamodb.name, 8),
+            RefinedTable(f"{name}_refined", refined, "rate"),
+        ],
+    )
+    film = Source()
+    written = 0
+    for _ in _make_history(film):
+        placed = job.place(film.log)
+        written += sum(value is not None for *_, value in placed)
+        film.log.clear()
+        job.take(placed)
+        job.restart()
+        job.take(placed, job.number - 1)  # the driver ended before it noted that it was done
+
+        assert job.rows() == film.rows
+        assert _read_items(dynamodb) == film.rows
+        assert _read_valid(spark, f"lake.{name}_history") == film.rows
+
+    _check_versions(spark.table(f"lake.{name}_history").collect())
+    raw = spark.read.parquet(f"{tmp_path}/raw/topics/pagila.public.film")
+    assert raw.count() == raw.select("partition", "_offset").distinct().count() == written
+    assert {"before", "after", "source", "op"} <= set(raw.columns)
+    files = list((tmp_path / "raw").rglob("*.gz.parquet"))
+    assert max(spark.read.parquet(str(each)).count() for each in files) == 3
+    flat = spark.read.parquet(f"{tmp_path}/flat/topics/pagila.public.film")
+    (deleted,) = flat.filter("id = 2 AND __deleted = 'true'").collect()
+    assert (deleted["__op"], deleted["__table"], deleted["title"]) == ("d", "film", "")
+    assert flat.filter("__op = 'r'").count() == 3
+    found = spark.table(f"lake.{name}_refined").collect()
+    assert [each.asDict() for each in found] == [{"id": 7, "title": "after", "rate": 0.99}]
+
+
+def _read_items(table):
+    items = [each for each in table.scan()["Items"] if "_deleted" not in each]
+    rows = [{name: _to_python(value) for name, value in each.items()} for each in items]
+    return {
+        int(each["id"]): {name: each[name] for name in each if not name.startswith("_")}
+        | {"id": int(each["id"])}
+        for each in rows
+    }
+
+
+def _to_python(value):
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _read_valid(spark, name):
+    rows = [each.asDict() for each in spark.table(name).filter("_valid_to IS NULL").collect()]
+    return {
+        each["id"]: {name: each[name] for name in each if not name.startswith("_")} for each in rows
+    }
+
+
+def _check_versions(rows):
+    """Check that each row's versions follow each other, and that none has a placeholder."""
+    assert not [each for each in rows if UNAVAILABLE in {each.plot, *(each.tags or [])}]
+    by_id = {}
+    for each in sorted(rows, key=lambda row: (row._lsn, row._offset)):
+        by_id.setdefault(each.id, []).append(each)
+    assert {at: [each.title for each in found] for at, found in by_id.items()} == {
+        1: ["a", "a", "a", "A", "A", "A"], 2: ["b", "b", "B", "again"], 3: ["c", "c"],
+        30: ["c"], 7: ["after"],
+    }  # fmt: skip
+    gaps = [
+        (one.id, one.title)
+        for found in by_id.values()
+        for one, other in pairwise(found)
+        if one._valid_to != other._valid_from
+    ]
+    assert gaps == [(2, "B")]  # it was deleted, and is there again

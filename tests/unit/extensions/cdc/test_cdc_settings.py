@@ -1,0 +1,60 @@
+"""Settings of jobs/cdc.py: outputs, and the names that topics give them."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import SettingsError
+from penstock.extensions.cdc.spark import CdcSettings
+from penstock.extensions.cdc.spark.job import check_names, open_outputs
+from penstock.extensions.cdc.spark.settings import name_table
+
+_FLAGS = (
+    "--bootstrap-servers", "b-1:9092", "--security", "plaintext", "--topics", "films.public.film",
+    "--registry", "glue", "--checkpoint", "s3://b/c", "--errors-table", "e",
+    "--parked-bucket", "p",
+)  # fmt: skip
+
+
+def test_each_output_is_one_setting() -> None:
+    settings = CdcSettings.from_args(
+        [
+            *_FLAGS, "--raw-path", "s3://b/raw", "--flattened-path", "s3://b/flat",
+            "--current-table", "lake.{table}", "--history-table", "lake.{table}_history",
+            "--current-dynamodb-table", "app-{table}", "--refined-table", "lake.refined",
+            "--refined-query", "SELECT * FROM lake.lake.films_public_film",
+        ],
+        {},
+    )  # fmt: skip
+    named = [type(each).__name__ for each in open_outputs(settings, "films_public_film")]
+    others = [type(each).__name__ for each in open_outputs(settings, "films_public_film_actor")]
+
+    every = ["ChangeFiles", "ChangeFiles", "CurrentTable", "HistoryTable", "CurrentDynamoDbTable"]
+    assert named == [*every, "RefinedTable"]
+    assert others == every  # the query does not name its table
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        ((), "found no output, expected one of --current-table"),
+        (("--current-table", "lake.film"), "expected {table} in it, which a topic fills in"),
+        (("--raw-path", "r", "--refined-table", "t"), "--refined-query are given together"),
+        (
+            ("--raw-path", "r", "--refined-table", "t", "--refined-query", "q"),
+            "--refined-table needs --current-table",
+        ),
+    ],
+)
+def test_settings_that_contradict_each_other(flags: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        CdcSettings.from_args([*_FLAGS, *flags], {})
+    assert problem in str(refused.value)
+
+
+def test_a_topic_is_one_table() -> None:
+    assert name_table("films.Public.film-actor") == "films_public_film_actor"
+    with pytest.raises(SettingsError, match="several topics that would be the table a_b"):
+        check_names(["a.b", "a_b"])
+    with pytest.raises(SettingsError, match="found no topic of --topics or --topic-pattern"):
+        check_names([])
