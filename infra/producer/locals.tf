@@ -181,7 +181,7 @@ locals {
   # Those of all consumers; neither part of a key has an underscore.
   programs = merge([
     for consumer, settings in local.consumers : {
-      for name, program in settings.programs : "${consumer}_${name}" => merge(program, { account_id = settings.account_id })
+      for name, program in settings.programs : "${consumer}_${name}" => merge(program, { account_id = settings.account_id, seen_groups = settings.group_prefix })
     }
   ]...)
 }

@@ -82,6 +82,7 @@ module "kafka_access" {
   readers = {
     for name, program in local.programs : name => {
       group_prefix = program.group_prefix
+      seen_groups  = program.seen_groups
       topics       = program.topics
       transactions = program.transactions
       usernames    = module.broker_cluster.users[name].usernames

@@ -132,7 +132,8 @@ def _no_access_list(accounts):
     gone = {"action": "delete", "prev_input": None}
     _call_access(accounts, {"reader": {"username": username}, "tf": gone})
     named = ("group_prefix", "topics", "transactions", "writes")
-    wanted = {"topics": {}, "readers": {username: {name: program[name] for name in named}}}
+    reader = {name: program[name] for name in named} | {"seen_groups": contract["group_prefix"]}
+    wanted = {"topics": {}, "readers": {username: reader}}
     return Break(
         f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
         "topic 'sensor' does not exist or the user may not describe it",

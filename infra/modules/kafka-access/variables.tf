@@ -62,6 +62,8 @@ variable "readers" {
   description = "The programs by name: Kafka users, topics that they read and write, the prefix of their consumer groups, and whether they use transactional ids, which begin with it too."
   type = map(object({
     group_prefix = string
+    # The prefix of groups that they may describe: how far these are.
+    seen_groups  = optional(string, "")
     topics       = list(string)
     transactions = optional(bool, false)
     usernames    = list(string)

@@ -77,6 +77,7 @@ def _to_readers(place: str, contract: Mapping[str, Any]) -> list[Reader]:
                 program["group_prefix"],
                 tuple(program["writes"]),
                 program["transactions"],
+                contract["group_prefix"],
             )
             for program in contract["programs"].values()
             for username in program["usernames"]

@@ -15,17 +15,20 @@ from penstock.extensions.access.wanted import read_wanted
 from penstock.kafka import AccessList, Reader
 
 _CONTRACT = {
+    "group_prefix": "analytics-",
     "programs": {
         "jobs": {
-            "group_prefix": "analytics-",
+            "group_prefix": "analytics-jobs-",
             "topics": ["sensor"],
             "transactions": False,
             "usernames": ["analytics"],
             "writes": ["sums"],
         }
-    }
+    },
 }
-_LISTS = Reader("analytics", ("sensor",), "analytics-", ("sums",)).access_lists
+_LISTS = Reader(
+    "analytics", ("sensor",), "analytics-jobs-", ("sums",), False, "analytics-"
+).access_lists
 
 
 def _write(folder: Path, value: Any) -> Path:
@@ -38,7 +41,8 @@ def test_a_contract_is_what_the_access_function_applies(tmp_path: Path) -> None:
     assert {str(each) for each in _LISTS} == {
         "User:analytics ALLOW READ on topic sensor",
         "User:analytics ALLOW WRITE on topic sums",
-        "User:analytics ALLOW READ on group analytics- by prefix",
+        "User:analytics ALLOW READ on group analytics-jobs- by prefix",
+        "User:analytics ALLOW DESCRIBE on group analytics- by prefix",
         "User:analytics ALLOW DESCRIBE_CONFIGS on cluster kafka-cluster",
     }
     path = _write(tmp_path, {"contract": _CONTRACT})
@@ -48,7 +52,7 @@ def test_a_contract_is_what_the_access_function_applies(tmp_path: Path) -> None:
 def test_both_users_of_a_program_have_its_lists(tmp_path: Path) -> None:
     users = ("analytics_audit_a", "analytics_audit_b")
     program = _CONTRACT["programs"]["jobs"] | {"transactions": True, "usernames": list(users)}
-    path = _write(tmp_path, {"contract": {"programs": {"audit": program}}})
+    path = _write(tmp_path, {"contract": _CONTRACT | {"programs": {"audit": program}}})
 
     wanted = read_wanted(None, [path], [])
 
@@ -56,8 +60,9 @@ def test_both_users_of_a_program_have_its_lists(tmp_path: Path) -> None:
     assert {str(each) for each in wanted[users[1]]} == {
         "User:analytics_audit_b ALLOW READ on topic sensor",
         "User:analytics_audit_b ALLOW WRITE on topic sums",
-        "User:analytics_audit_b ALLOW READ on group analytics- by prefix",
-        "User:analytics_audit_b ALLOW WRITE on transactional_id analytics- by prefix",
+        "User:analytics_audit_b ALLOW READ on group analytics-jobs- by prefix",
+        "User:analytics_audit_b ALLOW DESCRIBE on group analytics- by prefix",
+        "User:analytics_audit_b ALLOW WRITE on transactional_id analytics-jobs- by prefix",
         "User:analytics_audit_b ALLOW DESCRIBE_CONFIGS on cluster kafka-cluster",
     }
 
