@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from demo.accounts import ROOT, Account, Local
 from demo.cdc.films import CREATE, TABLES
 from demo.screen import StepFailedError
-from localcloud.testing import wait_until
 from tools.build_plugin import ZIP
 from tools.local_root import allow_destroy, copy_infra
 from tools.terraform import VERSION, init_words
@@ -95,27 +93,6 @@ class FilmAccount:
         if done.returncode:
             raise StepFailedError(self.account.where, "PostgreSQL refuses", [done.stderr])
         return done.stdout.strip()
-
-    def change_connector(self, changes: Mapping[str, str]) -> None:
-        """Change settings of the connector, and wait until it runs with them."""
-        connect = self.account.client("kafkaconnect")
-        arn = self.outputs["cdc"]["connector_arn"]
-        now = connect.describe_connector(connectorArn=arn)
-        changed = connect.update_connector(
-            connectorArn=arn,
-            currentVersion=now["currentVersion"],
-            connectorConfiguration={**now["connectorConfiguration"], **changes},
-        )
-        operation = changed["connectorOperationArn"]
-
-        def state() -> str:
-            found = connect.describe_connector_operation(connectorOperationArn=operation)
-            return str(found["connectorOperationState"])
-
-        wait_until("the connector is changed", lambda: state() != "UPDATE_IN_PROGRESS")
-        if state() != "UPDATE_COMPLETE":
-            (found,) = self._ask_status("connectors")
-            raise StepFailedError(self.account.where, "the connector fails", [str(found)])
 
     def brokers(self) -> tuple[dict[str, str], Path]:
         """Return the addresses of the brokers by name, and the file of their authority."""

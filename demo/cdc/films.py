@@ -51,7 +51,19 @@ INSERT INTO category (name) VALUES ('Techno Thriller');
 UPDATE film SET release_year = 2021, rental_rate = 2.99 WHERE film_id = 1;
 UPDATE film SET rental_duration = 3 WHERE film_id = 2;
 UPDATE film_category SET category_id = (
-  SELECT max(category_id) FROM category WHERE name = 'Techno Thriller') WHERE film_id = 3;
+  SELECT category_id FROM category WHERE name = 'Techno Thriller') WHERE film_id = 3;
 UPDATE actor SET first_name = upper('Kate'), last_name = upper('Winter') WHERE actor_id = 6;
 DELETE FROM film_actor WHERE film_id = 375;
+"""
+SECOND: Final = """
+UPDATE film SET release_year = 2019, rental_rate = 3.99 WHERE film_id = 1;
+UPDATE film SET rental_duration = 4 WHERE film_id = 2;
+UPDATE film SET rental_duration = 7 WHERE film_id = 2;
+INSERT INTO category (name) VALUES ('Steampunk');
+UPDATE film_category SET category_id = (
+  SELECT category_id FROM category WHERE name = 'Steampunk') WHERE film_id = 3;
+UPDATE film SET release_year = 2017, rental_rate = 3.99 WHERE film_id = 4;
+UPDATE film_actor SET film_id = 100 WHERE film_id = 5;
+UPDATE film_category SET film_id = 100 WHERE film_id = 5;
+DELETE FROM film WHERE film_id = 5;
 """

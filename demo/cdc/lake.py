@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from demo.accounts import REGION, ROOT
-from penstock.extensions.cdc.spark import CdcSettings, open_tables
+from penstock.extensions.cdc.spark import CdcSettings, open_query
 from penstock.kafka import KafkaSettings, Security
 from penstock.registry import RegistrySettings
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.failures import LoggedErrors
-from penstock.spark.query.source import open_stream
-from penstock.spark.query.stream import StreamQuery
 from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.settings.consume import ReadSettings, Starting
 from penstock.spark.settings.lease import LeaseSettings
@@ -36,25 +36,20 @@ class Lake:
     kafka: KafkaSettings
     registry: str
 
-    def run_job(self, name: str, topics: str, **outputs: Any) -> None:
-        """Run the job to the end of the topics; a name is a checkpoint."""
+    def run_job(self, topics: str, **outputs: Any) -> None:
+        """Run the job from where it ended to the end of the topics."""
         settings = CdcSettings(
             kafka=self.kafka,
             read=ReadSettings(topic_pattern=topics, starting=Starting.EARLIEST),
             schemas=RegistrySettings(f"apicurio+{self.registry}"),
             lease=LeaseSettings(),
-            checkpoint=(self.folder / "checkpoints" / name).as_uri(),
+            checkpoint=(self.folder / "checkpoint").as_uri(),
             dead_letters=DeadLetterSettings("none", "none"),
             **outputs,
         )
-        registries = settings.schemas.load()
-        StreamQuery(
-            stream=open_stream(self.spark, settings.kafka, settings.read),
-            checkpoint=settings.checkpoint,
-            registries=registries,
-            tables=open_tables(self.spark, settings, registries),
-            errors=LoggedErrors(),
-        ).start(availableNow=True).awaitTermination()
+        query = open_query(self.spark, settings, LoggedErrors())
+        with redirect_stdout(io.StringIO()):  # the lines of batches
+            query.start(availableNow=True).awaitTermination()
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         """Return the rows of a query."""

@@ -8,14 +8,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from penstock.extensions.cdc.spark.job import open_tables
-from penstock.extensions.cdc.spark.settings import CdcSettings
+from penstock.extensions.cdc.spark import CdcSettings, open_query
 from penstock.kafka import KafkaSettings, Security
 from penstock.registry import RegistrySettings
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.failures import LoggedErrors
-from penstock.spark.query.source import open_stream
-from penstock.spark.query.stream import StreamQuery
 from penstock.spark.session import keep_lookups
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
@@ -36,15 +33,7 @@ def make_settings(servers, registry, checkpoint, **outputs):
 
 def start(spark, settings, **trigger):
     """Start the query, which holds no lease."""
-    registries = settings.schemas.load()
-    return StreamQuery(
-        stream=open_stream(spark, settings.kafka, settings.read),
-        checkpoint=settings.checkpoint,
-        registries=registries,
-        tables=open_tables(spark, settings, registries),
-        errors=LoggedErrors(),
-        bounded=True,
-    ).start(**trigger)
+    return open_query(spark, settings, LoggedErrors()).start(**trigger)
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates
 from penstock.framing import encode_glue_frame
 from penstock.registry import CachedRegistry, Registries
-from penstock.schemas import encode
+from penstock.registry.memory import MemoryRegistry
+from penstock.schemas import Compatibility, encode
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
 from tests.spark.records import KAFKA
 from tests.spark.sinks import FileErrors
-from tests.stubs.registries import CountedRegistry
 
 NOON_MS = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000
 COLUMNS = {
@@ -200,7 +200,7 @@ class CdcJob:
 
     def __init__(self, spark, folder, table, outputs=None):
         self.spark, self.folder, self.table = spark, folder, table
-        self.registry = CountedRegistry()
+        self.registry = MemoryRegistry(compatibility=Compatibility.NONE)  # as Apicurio
         (folder / "errors").mkdir()
         self.errors = FileErrors(folder / "errors")
         self.outputs = outputs or (lambda: [CurrentTable(table)])

@@ -19,10 +19,11 @@ def job(spark, lake_folder, tmp_path):
     return CdcJob(spark, tmp_path, f"cdc.film_{next(_NAMES)}")
 
 
-@pytest.mark.parametrize("flattened", [False, True])
+@pytest.mark.parametrize("flattened", [(False, False), (True, True), (False, True)])
 @pytest.mark.parametrize("full", [False, True])
 def test_the_table_is_equal_to_the_databases(job, full, flattened):
-    film = Source(full=full, flattened=flattened)
+    """Also if its connector gets the transform that flattens records."""
+    film = Source(full=full, flattened=flattened[0])
     film.insert(id=1, title="ACADEMY DINOSAUR", plot=LONG, tags=[LONG, "b"], rate=0.99)
     film.insert(id=2, title="ACE GOLDFINGER", plot="short")
     film.insert(id=3, title="ADAPTATION HOLES")
@@ -32,6 +33,7 @@ def test_the_table_is_equal_to_the_databases(job, full, flattened):
 
     film.log.clear()
     film.update(1, rate=2.99)  # its plot and tags are out of line, and are not in the log
+    film.flattened = flattened[1]
     film.update(2, title="changed", plot=None)
     film.update(3, id=30)
     film.insert(id=4, title="new", plot=LONG)
@@ -163,6 +165,15 @@ def test_records_that_do_not_say_what_changed_stop_the_job(job):
     del value["__deleted"]
     with pytest.raises(JobError, match=r"without __deleted, expected Debezium's envelopes, or"):
         job.take(job.place([(place, key, values, schema, value)]))
+
+
+def test_both_forms_of_a_column_that_envelopes_have_stop_the_job(job):
+    film = Source(columns={"id": ("int", 0), "op": ("string", "")})
+    film.insert(id=1, op="a")
+    film.flattened = True
+    film.insert(id=2, op="b")
+    with pytest.raises(JobError, match=r"both envelopes and flattened records.*too: op; expected"):
+        job.take(job.place(film.log))
 
 
 @pytest.mark.parametrize(("full", "flattened"), [(False, False), (True, True)])

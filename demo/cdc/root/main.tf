@@ -4,6 +4,12 @@ variable "account_id" {
   type        = string
 }
 
+variable "flatten" {
+  description = "Whether the connector flattens its records, and snapshots the tables once more in this form."
+  type        = bool
+  default     = false
+}
+
 variable "plugin" {
   description = "The zip of the connector's plugin."
   type        = string
@@ -79,6 +85,7 @@ module "cdc" {
 
   name     = "films"
   database = { name = "films", instance = { multi_az = false, deletion_protection = false } }
+  flatten  = var.flatten
   plugin   = var.plugin
   prepared = var.prepared
   platform = {
@@ -102,7 +109,7 @@ module "cdc" {
     retention = local.retention
   }
   registry = { url = "http://registry.films.example:8080", security_group_id = aws_security_group.registry.id }
-  settings = { "decimal.handling.mode" = "string" }
+  settings = merge({ "decimal.handling.mode" = "string" }, var.flatten ? { "snapshot.mode" = "always" } : {})
   tables   = var.tables
   topics   = { replicas = 2 }
 }

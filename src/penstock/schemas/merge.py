@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from penstock.schemas._merging import merge_types, unify_names
 from penstock.schemas._normal_form import to_schema
-from penstock.schemas._types import resolve
+from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema
 
 
@@ -24,4 +25,21 @@ def merge_schemas(versions: Iterable[Schema]) -> Schema:
     types = [resolve(version) for version in versions]
     if not types:
         raise ValueError("no versions to merge, expected at least one")
-    return to_schema(unify_names(merge_types(types, "")))
+    return to_schema(unify_names(merge_types(_name_flattened(types), "")))
+
+
+def _name_flattened(types: Sequence[AvroType]) -> list[AvroType]:
+    """Name the flattened records of Debezium as their envelope, so that one record holds both.
+
+    An envelope is `TOPIC.Envelope`; a flattened record is `TOPIC.Value`, the row inside of it.
+    """
+    envelopes = {
+        row.name: each.name
+        for each in types
+        if each.short_name == "Envelope"
+        for field in each.fields
+        if field.name == "after"
+        for row in field.type.branches
+        if row.kind == "record"
+    }
+    return [replace(each, name=envelopes.get(each.name, each.name)) for each in types]

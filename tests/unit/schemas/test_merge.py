@@ -118,6 +118,35 @@ def test_root_types_that_contradict() -> None:
         merge_schemas([_record(), "long"])
 
 
+@pytest.mark.parametrize("order", [(0, 1, 1), (1, 0, 0), (1, 1, 0)])
+def test_a_flattened_record_of_debezium_merges_with_its_envelope(order: tuple[int, ...]) -> None:
+    row = _field("id", "int")
+    value = _record(row, name="Value", namespace="t")
+    after = [_field("after", ["null", value]), _field("op", "string")]
+    envelope = _record(*after, name="Envelope", namespace="t")
+    flattened = _record(row, _field("__op", "string"), name="Value", namespace="t")
+    merged: Any = None
+    for at in order:
+        version = (envelope, flattened)[at]
+        merged = merge_schemas([version] if merged is None else [merged, version])
+    check_schema(merged)
+    assert merged["name"].rpartition(".")[2] == "Envelope"
+    found = {each["name"]: each["type"] for each in merged["fields"]}
+    assert {name: found[name] for name in ("id", "op", "__op")} == {
+        "id": ["null", "int"],
+        "op": ["null", "string"],
+        "__op": ["null", "string"],
+    }
+    assert [each["name"] for each in found["after"][1]["fields"]] == ["id"]
+
+
+def test_a_record_that_another_has_inside_is_not_merged_with_it() -> None:
+    inner = _record(_field("id", "int"), name="Item")
+    outer = _record(_field("after", ["null", inner]), name="Order")
+    with pytest.raises(SchemaConflictError, match="record Order in one version and record Item"):
+        merge_schemas([outer, inner])
+
+
 def test_nothing_to_merge() -> None:
     with pytest.raises(ValueError, match=r"^no versions to merge, expected at least one$"):
         merge_schemas([])

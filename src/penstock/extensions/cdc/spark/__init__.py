@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.extensions.cdc.spark.job import open_tables, start_cdc
+from penstock.extensions.cdc.spark.job import open_query, start_cdc
 from penstock.extensions.cdc.spark.settings import CdcSettings
 
-__all__ = ["CdcSettings", "open_tables", "start_cdc"]
+__all__ = ["CdcSettings", "open_query", "start_cdc"]

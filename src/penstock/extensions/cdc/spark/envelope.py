@@ -126,6 +126,13 @@ class _Forms:
                 " delete.tombstone.handling.mode=rewrite-with-tombstone and"
                 " add.fields=op,lsn,source.ts_ms; see docs/cdc.md"
             )
+        columns = {name for side in self._sides.values() for name in side.names}
+        shared = ", ".join(each for each in _ENVELOPE if each in columns)
+        if shared and not missing:
+            raise JobError(
+                f"found both envelopes and flattened records in {topic}, whose table has columns"
+                f" that envelopes have too: {shared}; expected one form: flatten into new topics"
+            )
 
     def row_type(self) -> StructType:
         """Return the type that holds the rows of all forms."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -50,29 +51,22 @@ def start_cdc(
     """
     letters = settings.dead_letters
     errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
-    registries = registries or settings.schemas.load()
-    tables = open_tables(spark, settings, registries)
+    query = open_query(spark, settings, errors, registries)
+    watch = partial(KafkaWatch, settings.kafka, settings.read)
 
     def build(lease: Fence) -> StreamQuery:
-        return StreamQuery(
-            stream=open_stream(spark, settings.kafka, settings.read),
-            checkpoint=settings.checkpoint,
-            registries=registries,
-            tables=tables,
-            errors=errors,
-            lease=lease,
-            watch=partial(KafkaWatch, settings.kafka, settings.read),
-            bounded=settings.read.max_offsets_per_trigger is not None,
-            service=settings.service,
-        )
+        return replace(query, lease=lease, watch=watch)
 
     return start_job(spark, settings, letters.errors_table, build)
 
 
-def open_tables(
-    spark: SparkSession, settings: CdcSettings, registries: Registries
-) -> tuple[Table, ...]:
-    """Return the tables of the topics that there are.
+def open_query(
+    spark: SparkSession,
+    settings: CdcSettings,
+    errors: ErrorSink,
+    registries: Registries | None = None,
+) -> StreamQuery:
+    """Return the query over the topics that there are, without a lease; nothing is read yet.
 
     Raises:
         SettingsError: see `check_names`.
@@ -80,7 +74,16 @@ def open_tables(
     """
     topics = sorted(find_partitions(settings.kafka, settings.read))
     check_names(topics)
-    return tuple(open_table(spark, settings, topic, registries) for topic in topics)
+    known = registries or settings.schemas.load()
+    return StreamQuery(
+        stream=open_stream(spark, settings.kafka, settings.read),
+        checkpoint=settings.checkpoint,
+        registries=known,
+        tables=tuple(open_table(spark, settings, each, known) for each in topics),
+        errors=errors,
+        bounded=settings.read.max_offsets_per_trigger is not None,
+        service=settings.service,
+    )
 
 
 def open_table(
