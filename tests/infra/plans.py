@@ -46,6 +46,7 @@ _PRODUCER, _CONSUMER = "111111111111", "222222222222"
 _BUILT = (
     "access-lambda",
     "consumer-lambda",
+    "debezium-postgres-plugin",
     "penstock-boto3",
     "penstock-pyfiles",
     "producer-lambda",
@@ -305,6 +306,9 @@ def _read_example(readme: Path, number: int, block: str) -> Example:
     if "local.platform" not in block:
         return Example(readme, number, block)
     call = block.replace('"../extensions/', '"../../infra/extensions/')
+    own = _CASES / readme.parent.name / "platform.hcl"  # of an extension of the producer
+    if own.exists():
+        return Example(readme, number, f"{call}\n{own.read_text()}", _PRODUCER)
     return Example(readme, number, f"{call}\n{_PLATFORM}", _CONSUMER)
 
 
