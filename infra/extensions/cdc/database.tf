@@ -58,10 +58,12 @@ resource "aws_db_subnet_group" "this" {
 
 resource "aws_db_instance" "this" {
   # checkov:skip=CKV_AWS_118: enhanced monitoring needs a role and is billed by its data; the alarms read RDS's own metrics
+  # checkov:skip=CKV_AWS_133: instance.backup_days decides; it is 7 unless somebody changes it
   # checkov:skip=CKV_AWS_157: instance.multi_az decides; it is on unless somebody turns it off
   # checkov:skip=CKV_AWS_161: Debezium logs in by password, over TLS
   # checkov:skip=CKV_AWS_293: instance.deletion_protection decides; it is on unless somebody turns it off
   # checkov:skip=CKV_AWS_353: performance insights are the owner's choice
+  # checkov:skip=CKV2_AWS_69: the parameter group has rds.force_ssl in a dynamic block, which checkov does not read
   for_each = local.instances
 
   identifier            = local.identifier
