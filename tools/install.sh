@@ -190,6 +190,7 @@ install_packages
 install_project
 build_decoder
 wait "$jars"
+.venv/bin/python -m localcloud fetch s3 >/dev/null # what Spark jobs load
 record_classes &
 classes=$!
 prepare_localcloud
