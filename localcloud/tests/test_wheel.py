@@ -83,7 +83,7 @@ def test_the_page_for_users_of_other_emulators_is_true(shell):
     said = shell(f"{first}\n{terraform}")
 
     assert "S3 for Spark, for jobs of EMR and EMR Serverless: 65 MB from Maven" in said
-    assert "  missing   Kafka, for MSK clusters; Apicurio Registry" in said
+    assert "  missing   Kafka, for MSK clusters; Kafka Connect" in said
     assert ": localcloud fetch\n" in said
     assert "Apply complete! Resources: 1 added" in said
     assert ":111111111111:orders" in said

@@ -153,7 +153,7 @@ def test_consumers_with_msk_connections_are_in_the_cluster_policy(client):
 
 
 @pytest.mark.usefixtures("made")
-@pytest.mark.parametrize("name", ["analytics", "billing"])
+@pytest.mark.parametrize("name", ["analytics_jobs_a", "billing_jobs_a"])
 def test_the_policy_of_a_users_secret_names_that_secret(client, name):
     secrets = client("secretsmanager", account=_ACCOUNT)
     shown = secrets.get_resource_policy(SecretId=f"AmazonMSK_applied_{name}")

@@ -108,6 +108,7 @@ _OF_A_CLUSTER = {
 _ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
 # A lease of functions with its way out, settings on S3, a limit of retries with an alarm, logins.
 _NEW = {
+    "cloudwatch_dashboard.this",
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
     'cloudwatch_metric_alarm.this["function_leases-write-throttles"]',
     'dynamodb_table.readings["function_leases"]',

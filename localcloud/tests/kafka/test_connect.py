@@ -210,7 +210,9 @@ def test_a_connector_writes_survives_its_worker_and_changes(
             == "UPDATE_COMPLETE"
         ),
     )
-    wait_until("the second is there", lambda: read(running) == [b"first", b"second"])
+    # At least once: a worker that is killed before it has written its offset says the first again.
+    wait_until("the second is there", lambda: read(running)[-1] == b"second")
+    assert set(read(running)) == {b"first", b"second"}
     assert connect.describe_connector(connectorArn=arn)["currentVersion"] != shown["currentVersion"]
 
     connect.delete_connector(connectorArn=arn)

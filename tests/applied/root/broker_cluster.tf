@@ -10,8 +10,8 @@ module "broker_cluster" {
   retention  = { key_deletion_days = 7, secret_recovery_days = 0 }
   subnet_ids = { euc1-az1 = aws_subnet.this["a"].id, euc1-az2 = aws_subnet.this["b"].id }
   users = {
-    analytics = { account_id = "222222222222" }
-    billing   = { account_id = "333333333333" }
+    analytics_jobs = { account_id = "222222222222" }
+    billing_jobs   = { account_id = "333333333333" }
   }
   vpc_id = aws_vpc.this.id
 }
