@@ -7,10 +7,10 @@ import json
 import pytest
 from botocore import xform_name
 from botocore.exceptions import ClientError
-from kafka.errors import TopicAuthorizationFailedError
 
 from demo.accounts import REGION
 from localcloud.identity.credentials import credentials_for_role
+from penstock.errors import TopicForbiddenError
 from tests.e2e.accounts import CONSUMER, PRODUCER
 from tests.e2e.rights import find_unused
 from tests.e2e.sales import SERVERLESS
@@ -249,7 +249,7 @@ def test_a_role_is_denied_neighbouring_resources(exercised, role, action, parame
 
 
 def test_another_topic_is_refused_by_the_brokers(accounts):
-    with pytest.raises(TopicAuthorizationFailedError):
+    with pytest.raises(TopicForbiddenError):
         accounts.write("other", b"x", role=_PRODUCER_ROLE)
 
 

@@ -172,6 +172,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     # The second users of one consumer, and those of the other.
     assert changes["aws_secretsmanager_secret", "create"] == 6
     assert _without_creations(changes) == {
+        ("aws_cloudwatch_dashboard", "update"): 1,  # the topics
         ("aws_iam_role_policy", "update"): 1,  # what is counted
         ("aws_lambda_function", "update"): 1,
         ("aws_lambda_invocation", "replace"): 1,
@@ -228,6 +229,7 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, 
     registry.enter(PRODUCER, "penstock-billing")
     assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
     assert _without_creations(changes) == {
+        ("aws_cloudwatch_dashboard", "update"): 1,
         ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
         ("aws_lambda_function", "update"): 3,
         ("aws_lambda_invocation", "replace"): 1,

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from penstock.sinks._json import write_item
 
 from penstock.errors import (
     BrokerError,
@@ -28,6 +27,7 @@ from penstock.registry import CachedRegistry
 from penstock.registry.glue import _translate
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, check_schema, compile_decoder, encode, load_schema
+from penstock.sinks import write_item
 from tests.stubs.consuming import FakeErrors, FakeTable, Registry, World
 from tests.stubs.registries import UNKNOWN
 from tests.stubs.topic import FakeTopic

@@ -129,8 +129,8 @@ def _load_outputs(path: Path) -> dict[str, Any]:
 
 
 def _list_readers(values: Mapping[str, Any]) -> Iterator[Reader]:
-    """Yield the jobs, functions and clients of a consumer's root."""
-    if "platform" not in values:
+    """Yield the jobs, functions and clients of a consumer's root; that of a producer has none."""
+    if "contracts" in values:  # of the producer's root
         return
     consumer, platform = values["consumer"], values["platform"]
     all_topics = frozenset(platform["brokers"]["topics"])
