@@ -102,7 +102,7 @@ module "dashboard" {
   consumers = values(local.functions)[*].function
   functions = concat(values(local.functions)[*].function, local.retries)
   jobs      = keys(local.jobs)
-  services  = ["AmazonDynamoDB", "AmazonS3", "AmazonVPC", "AWSLambda", "ElasticMapReduce"]
+  charges   = ["AmazonDynamoDB", "AmazonS3", "AmazonVPC", "AWSLambda", "ElasticMapReduce"]
   tables    = { errors = values(module.reading_store.errors)[*].name, readings = values(module.reading_store.readings)[*].name }
 }
 

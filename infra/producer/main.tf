@@ -241,7 +241,7 @@ module "dashboard" {
   dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
   producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
-  services           = ["AmazonMSK", "AmazonVPC", "AWSGlue", "AWSLambda"]
+  charges            = ["AmazonMSK", "AmazonVPC", "AWSGlue", "AWSLambda"]
 }
 
 module "quotas" {

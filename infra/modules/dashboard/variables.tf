@@ -1,3 +1,8 @@
+variable "charges" {
+  description = "The services whose charges are shown, as AWS/Billing names them."
+  type        = set(string)
+}
+
 variable "cluster" {
   description = "The MSK cluster: its name, number of brokers and topics, and whether it has metrics of the level PER_BROKER or above; null for none."
   type = object({
@@ -57,11 +62,6 @@ variable "region" {
     condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
     error_message = "The region is ${var.region}; give its code, such as eu-central-1."
   }
-}
-
-variable "services" {
-  description = "The services whose charges are shown, as AWS/Billing names them."
-  type        = set(string)
 }
 
 variable "tables" {

@@ -163,7 +163,7 @@ locals {
   # AWS/Billing is in one region, and has data once billing alerts are on.
   _cost = [{
     title   = "Charges of the month so far, by service", unit = "US dollars", region = "us-east-1"
-    metrics = [for service in var.services : ["AWS/Billing", "EstimatedCharges", "Currency", "USD", "ServiceName", service, { label = service, period = 21600 }]]
+    metrics = [for service in var.charges : ["AWS/Billing", "EstimatedCharges", "Currency", "USD", "ServiceName", service, { label = service, period = 21600 }]]
   }]
 
   _sections = [

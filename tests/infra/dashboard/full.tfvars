@@ -6,5 +6,5 @@ dead_letter_queues = ["penstock-producer-producer-dead-letters"]
 functions          = ["penstock-producer-producer"]
 jobs               = ["consume", "shop"]
 producers          = { producer = { function = "penstock-producer-producer", schema = "sensor" } }
-services           = ["AmazonMSK", "AWSLambda"]
+charges            = ["AmazonMSK", "AWSLambda"]
 tables             = { errors = ["penstock-producer-errors"], readings = ["penstock-producer-readings"] }

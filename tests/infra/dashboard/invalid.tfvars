@@ -1,3 +1,3 @@
-prefix   = "Penstock"
-region   = "Frankfurt"
-services = []
+prefix  = "Penstock"
+region  = "Frankfurt"
+charges = []

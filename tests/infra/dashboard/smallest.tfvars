@@ -1,3 +1,3 @@
-prefix   = "penstock"
-region   = "eu-central-1"
-services = ["AWSLambda"]
+prefix  = "penstock"
+region  = "eu-central-1"
+charges = ["AWSLambda"]
