@@ -140,7 +140,7 @@ def test_every_right_of_the_page_is_needed(
         assert f"answered {missing} with AccessDeniedException" in capsys.readouterr().err
 
 
-def test_glue_registers_as_planned(
+def test_glue_registers_as_planned(  # noqa: PLR0913, PLR0917 - fixtures
     client: Callable[..., Any],
     tmp_path: Path,
     cloud: Cloud,
