@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import secrets
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator
@@ -139,28 +140,35 @@ def test_every_right_of_the_page_is_needed(
         assert f"answered {missing} with AccessDeniedException" in capsys.readouterr().err
 
 
-def test_glue_registers_as_planned(
-    folder: Path,
+def test_glue_registers_as_planned(  # noqa: PLR0913, PLR0917 - fixtures
+    client: Callable[..., Any],
+    tmp_path: Path,
     cloud: Cloud,
     seeded: random.Random,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    registry = f"plan-{secrets.token_hex(4)}"
+    client("glue").create_registry(RegistryName=registry)
     work_as(ACCOUNT, cloud, monkeypatch)
+    monkeypatch.chdir(tmp_path)
     maker = Maker(seeded)
     definitions = [maker.record(2)]
     while len(definitions) < 8:
         definitions.append(evolve(definitions[-1], maker, seeded.choice(sorted(COMPATIBLE))))
-    (folder / "schemas").mkdir()
+    (tmp_path / "schemas").mkdir()
     states = set()
 
     def run(command: str) -> tuple[int, Any]:
-        words = ["schema", command, "schemas", "--registry", _REGISTRY, "--output", "json"]
+        url = f"glue://{registry}?region=eu-central-1"
+        words = ["schema", command, "schemas", "--registry", url, "--output", "json"]
         code = main(words, {})
-        return code, json.loads(capsys.readouterr().out) if code != 3 or command == "plan" else {}
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return code, json.loads(printed.out) if code != 3 or command == "plan" else {}
 
     for definition in definitions:
-        (folder / "schemas/pump.avsc").write_text(json.dumps(definition))
+        (tmp_path / "schemas/pump.avsc").write_text(json.dumps(definition))
         code, plan = run("plan")
         (planned,) = plan["schemas"]
         states.add(planned["state"])
