@@ -53,6 +53,7 @@ def make_producer() -> dict[str, Any]:
     settings = {"PENSTOCK_TOPIC": "plant", "PENSTOCK_SCHEMA_NAME": "pump"}
     return {
         "contracts": {"analytics": {"topics": ["sensor"]}, "audit": {"topics": ["plant"]}},
+        "platform": {"prefix": "penstock"},
         "profiles": {
             "pumps": {**settings, "PENSTOCK_VERSION_BUDGET": "7"},
             "sensors": {"PENSTOCK_TOPIC": "sensor", "PENSTOCK_SCHEMA_NAME": "sensor"},
