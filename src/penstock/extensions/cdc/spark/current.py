@@ -56,7 +56,8 @@ _PROPERTIES: Final = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.compression-codec": "gzip",
 }
-_CONFLICTS: Final = ("ValidationException", "CommitFailedException")
+# Of Iceberg.
+_CONFLICTS: Final = ("exceptions.ValidationException", "exceptions.CommitFailedException")
 _RANGED: Final = (DateType, NumericType, StringType)
 _VIEWS: Final = count(1)
 
