@@ -19,7 +19,7 @@ from tools.terraform import VERSION, init_words
 
 _ID = "333333333333"
 _OWN = "demo/cdc/root"
-_HOST = "registry.films.example"
+_HOST = "apicurio.films.example"
 _DATABASE = "films"
 
 
@@ -55,7 +55,7 @@ class FilmAccount:
 
     @property
     def outputs(self) -> dict[str, Any]:
-        """What Terraform made."""
+        """The outputs of the root that Terraform applied."""
         return self.account.outputs()
 
     def start_registry(self) -> str:

@@ -56,7 +56,7 @@ class Lake:
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
 
     def name_files(self, view: str, *parts: str) -> None:
-        """Give Parquet files in a folder of the lake a name in queries."""
+        """Create a view, by this name, of the Parquet files in a folder of the lake."""
         path = str(self.folder.joinpath(*parts))
         self.spark.read.parquet(path).createOrReplaceTempView(view)
 

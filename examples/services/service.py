@@ -30,7 +30,7 @@ _PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings(Settings):
-    """What the service writes and reads."""
+    """The topics, the consumer group and the interval of the service."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     topic1: str = setting("TOPIC1", "the topic that it writes")

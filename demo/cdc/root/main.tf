@@ -108,7 +108,7 @@ module "cdc" {
     }
     retention = local.retention
   }
-  registry = { url = "http://registry.films.example:8080", security_group_id = aws_security_group.registry.id }
+  registry = { url = "http://apicurio.films.example:8080", security_group_id = aws_security_group.registry.id }
   settings = merge({ "decimal.handling.mode" = "string" }, var.flatten ? { "snapshot.mode" = "always" } : {})
   tables   = var.tables
   topics   = { replicas = 2 }

@@ -24,7 +24,7 @@ platform = {
 }
 plugin   = "../../tests/data/tiny.zip"
 prepared = true
-registry = { url = "http://registry.example.com:8080", security_group_id = "sg-registry" }
+registry = { url = "http://apicurio.example.com:8080", security_group_id = "sg-registry" }
 settings = { "decimal.handling.mode" = "string" }
 tables   = ["public.actor", "public.film"]
 topics   = { partitions = 3, replicas = 2 }

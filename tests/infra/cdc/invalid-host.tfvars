@@ -18,5 +18,5 @@ platform = {
   retention = { force_destroy = false, key_deletion_days = 30, log_days = 365, secret_recovery_days = 30 }
 }
 plugin   = "../../tests/data/tiny.zip"
-registry = { url = "https://registry.example.com" }
+registry = { url = "https://apicurio.example.com" }
 tables   = ["public.film"]

@@ -20,6 +20,6 @@ platform = {
   retention = { force_destroy = false, key_deletion_days = 30, log_days = 365, secret_recovery_days = 30 }
 }
 plugin   = "../../tests/data/tiny.zip"
-registry = { url = "registry.example.com/apis" }
+registry = { url = "apicurio.example.com/apis" }
 settings = { "database.server.name" = "films", "delete.handling.mode" = "rewrite", "slot.name" = "mine", "transforms.unwrap.delete.handling.mode" = "rewrite" }
 tables   = ["film"]

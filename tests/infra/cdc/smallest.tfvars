@@ -19,5 +19,5 @@ platform = {
   retention = { force_destroy = false, key_deletion_days = 30, log_days = 365, secret_recovery_days = 30 }
 }
 plugin   = "../../tests/data/tiny.zip"
-registry = { url = "https://registry.example.com", cidr = "10.9.0.0/24" }
+registry = { url = "https://apicurio.example.com", cidr = "10.9.0.0/24" }
 tables   = ["public.film"]

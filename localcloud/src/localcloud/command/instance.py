@@ -36,7 +36,7 @@ class Instance:
 
     @property
     def mark(self) -> str:
-        """What the environment of each of its processes has in SERVER_VARIABLE."""
+        """The value of SERVER_VARIABLE in the environment of each process that it started."""
         return f"{self.pid}.{self.started}"
 
     def end_processes(self) -> None:

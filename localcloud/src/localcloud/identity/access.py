@@ -1,4 +1,4 @@
-"""What IAM must allow for a call, and the usual ways in which calls name their resources.
+"""The actions and resources that IAM must allow for a call, from the call's parameters.
 
 A service says in `resources` of its descriptor how its calls name theirs: by one of `by_action`,
 `by_parameter` and `on_everything`, or by a function of its own.
