@@ -34,8 +34,7 @@ def prepare(steps: Steps, *, staging: bool) -> tuple[Account, Account]:
         words = ["--python", "host", "--arch", "host", "--into", str(_ZIPS)]
         _call("the zips cannot be built", Path("tools/build_zip.py"), *words)
     with steps.step("start both accounts"):
-        if find_instance(_LOCAL.folder) is None:
-            _call("localcloud does not start", "-m", "localcloud", "up")
+        start_localcloud()
     staging = staging or STAGING_JOB in consumer.variables.get("jobs", {})
     topics = ["sensor", *(_topics() if staging else ())]
     with steps.step(f"{producer.where}: terraform apply"):
@@ -44,6 +43,16 @@ def prepare(steps: Steps, *, staging: bool) -> tuple[Account, Account]:
         _apply_consumer(producer, consumer, staging=staging)
     write_demo_profiles(producer, consumer)
     return producer, consumer
+
+
+def start_localcloud() -> None:
+    """Start localcloud, unless it runs.
+
+    Raises:
+        StepFailedError: it does not start.
+    """
+    if find_instance(_LOCAL.folder) is None:
+        _call("localcloud does not start", "-m", "localcloud", "up")
 
 
 def _apply_producer(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from demo.accounts import MACHINE, ROOT, Local
+from demo.accounts import ROOT, Local
 from demo.cdc.account import FilmAccount
-from demo.cdc.lake import Lake, log_in, start_spark
+from demo.cdc.lake import Lake, log_in, start_lake
 from demo.cdc.story import CdcStory
+from demo.prepare import start_localcloud
 from demo.screen import StepFailedError, Steps, print_failure
-from localcloud.command.instance import find_instance
 from localcloud.network.names import resolve_names
 from tools.build_plugin import ZIP, build_plugin
 
@@ -28,7 +27,7 @@ def main() -> int:
             names, ca_file = account.brokers()
             stack.enter_context(resolve_names(names))
             with steps.step("start Spark"):
-                spark = start_spark(folder, names, account.keys())
+                spark = start_lake(folder, names, account.keys())
                 stack.callback(spark.stop)
             kafka = log_in(account.outputs["bootstrap_servers"], ca_file)
             CdcStory(account, Lake(spark, folder, kafka, registry)).tell(steps)
@@ -44,11 +43,7 @@ def _prepare(steps: Steps) -> tuple[FilmAccount, str]:
     local = Local(ROOT / ".localcloud")
     with steps.step("build the plugin, and start localcloud"):
         build_plugin(ROOT / "build" / ZIP)
-        if find_instance(local.folder) is None:
-            words = [sys.executable, "-m", "localcloud", "up"]
-            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise StepFailedError(MACHINE, "localcloud does not start", [done.stderr])
+        start_localcloud()
         account = FilmAccount.make(local)
     with steps.step("terraform apply: a network, brokers, PostgreSQL"):
         account.apply()

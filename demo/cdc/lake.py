@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import socket
-import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -14,13 +13,14 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from demo.accounts import REGION, ROOT
+from demo.accounts import REGION
+from demo.spark import start_spark
 from penstock.extensions.cdc.spark import CdcSettings, open_query
 from penstock.kafka import KafkaSettings, Security
 from penstock.registry import RegistrySettings
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.failures import LoggedErrors
-from penstock.spark.session import keep_lookups, session_settings
+from penstock.spark.session import keep_lookups
 from penstock.spark.settings.consume import ReadSettings, Starting
 from penstock.spark.settings.lease import LeaseSettings
 
@@ -61,32 +61,20 @@ class Lake:
         self.spark.read.parquet(path).createOrReplaceTempView(view)
 
 
-def start_spark(folder: Path, names: Mapping[str, str], keys: Mapping[str, str]) -> SparkSession:
-    """Start Spark with the jars and the settings of jobs; brokers have these names."""
-    os.environ.update(keys, PYSPARK_PYTHON=sys.executable)
+def start_lake(folder: Path, names: Mapping[str, str], keys: Mapping[str, str]) -> SparkSession:
+    """Start Spark with the catalog of the lake in a folder; brokers have these names."""
+    os.environ.update(keys)
     hosts = folder / "hosts"
     known = {"localhost": "127.0.0.1", socket.gethostname(): "127.0.0.1", **names}
     hosts.write_text("".join(f"{address} {name}\n" for name, address in known.items()))
-    settings: dict[str, Any] = {
-        **session_settings(),
+    catalog = {
         _CATALOG: "org.apache.iceberg.spark.SparkCatalog",
         f"{_CATALOG}.type": "hadoop",
         f"{_CATALOG}.warehouse": str(folder / "lake"),
         f"{_CATALOG}.cache-enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": (
-            f"-Djdk.net.hosts.file={hosts} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        ),
-        "spark.jars": ",".join(map(str, sorted(ROOT.glob("jars/spark/lib/*.jar")))),
-        "spark.local.dir": str(folder / "local"),
-        "spark.log.level": "OFF",
-        "spark.master": "local[2]",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
     }
-    spark = SparkSession.builder.config(map=settings).getOrCreate()
+    options = f"-Djdk.net.hosts.file={hosts} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    spark = start_spark(folder, {**catalog, "spark.driver.extraJavaOptions": options})
     keep_lookups(spark)
     return spark
 

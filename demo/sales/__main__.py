@@ -8,16 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
-
-from pyspark.sql import SparkSession
 
 from bench.brokers import running_broker
-from demo.accounts import ROOT
 from demo.sales.story import SalesStory
 from demo.screen import StepFailedError, Steps, print_failure
+from demo.spark import start_spark
 from localcloud.registry import ApicurioProcess
-from penstock.spark.session import session_settings
 
 
 def main() -> int:
@@ -31,7 +27,7 @@ def main() -> int:
                 registry = ApicurioProcess("127.0.0.1", 0, folder / "apicurio.log")
                 stack.callback(registry.kill)
                 with _errors_in(folder / "spark.log"):
-                    stack.callback(_start_spark(folder).stop)
+                    stack.callback(start_spark(folder).stop)
             SalesStory(servers, registry.url, folder).tell(steps)
         steps.finish()
     except StepFailedError as error:
@@ -51,24 +47,6 @@ def _errors_in(log: Path) -> Iterator[None]:
     finally:
         os.dup2(own, 2)
         os.close(own)
-
-
-def _start_spark(folder: Path) -> SparkSession:
-    """Start Spark with the settings and the jars that jobs have."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings: dict[str, Any] = {
-        **session_settings(),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.jars": ",".join(map(str, sorted(ROOT.glob("jars/spark/lib/*.jar")))),
-        "spark.local.dir": str(folder / "local"),
-        "spark.log.level": "OFF",
-        "spark.master": "local[2]",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    return SparkSession.builder.config(map=settings).getOrCreate()
 
 
 if __name__ == "__main__":
