@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from botocore import xform_name
+from botocore.model import ServiceModel
 from botocore.session import get_session
 
 from localcloud.door.operations import Operation, find_operation
@@ -53,8 +54,8 @@ def fidelity_table() -> str:
     """Return the table of all operations."""
     rows = (
         answer.row(service.name)
-        for service, package in (known for _, known in sorted(list_services().items()))
-        for answer in list_answers(service, _folder(package))
+        for _, (service, _) in sorted(list_services().items())
+        for answer in list_answers(service)
     )
     return _HEAD + "".join(rows)
 
@@ -63,7 +64,7 @@ def undeclared_parameters() -> Iterator[str]:
     """Yield the parameters that no code reads and no descriptor calls without effect."""
     for service, package in list_services().values():
         load_operations(service.name)
-        for operation in get_session().get_service_model(service.name).operation_names:
+        for operation in _load_model(service.name).operation_names:
             function = find_operation(service.name, operation)
             if function is None or refuses(function):
                 continue
@@ -74,12 +75,12 @@ def undeclared_parameters() -> Iterator[str]:
                 yield f"{told}: read it, or name it in `ignored` of the service's descriptor"
 
 
-def list_answers(service: Service, folder: Path) -> Iterator[Answer]:
+def list_answers(service: Service) -> Iterator[Answer]:
     """Yield the operations of a service that have code here, or that moto may answer."""
     load_operations(service.name)
     moto = service.moto
     keeps, ignores = (moto.keeps.split(), moto.ignores.split()) if moto else ([], [])
-    for operation in sorted(get_session().get_service_model(service.name).operation_names):
+    for operation in sorted(_load_model(service.name).operation_names):
         function = find_operation(service.name, operation)
         ignored = tuple(service.ignored.get(operation, "").split())
         if function is not None:
@@ -97,7 +98,7 @@ def find_silent(service: str, operation: str, function: Operation, folder: Path)
 
     Where the function lets moto answer too, those that moto's code names are left out.
     """
-    shape = get_session().get_service_model(service).operation_model(operation).input_shape
+    shape = _load_model(service).operation_model(operation).input_shape
     silent = set(shape.members if shape else ()) - set(_read(folder).split('"'))
     if _FORWARDS in inspect.getsource(function):
         silent = {n for n in silent if not {n, xform_name(n)} & _list_words_of_moto(service)}
@@ -112,8 +113,7 @@ def refuses(function: Operation) -> bool:
 
 def find_test(operation: str) -> Path | None:
     """Return the first test that calls an operation by boto3; None: Terraform alone calls it."""
-    called = re.compile(rf"\.{xform_name(operation)}\b")
-    return next((path for path, text in _read_tests().items() if called.search(text)), None)
+    return _list_called().get(xform_name(operation))
 
 
 def _folder(package: str) -> Path:
@@ -135,9 +135,19 @@ def _read(folder: Path) -> str:
 
 
 @functools.cache
-def _read_tests() -> dict[Path, str]:
-    paths = [path for folder in _TESTS for path in sorted((_ROOT / folder).rglob("test_*.py"))]
-    return {path: path.read_text() for path in paths}
+def _load_model(service: str) -> ServiceModel:
+    return get_session().get_service_model(service)
+
+
+@functools.cache
+def _list_called() -> dict[str, Path]:
+    """Return the first test that has each name behind a dot."""
+    found: dict[str, Path] = {}
+    for folder in _TESTS:
+        for path in sorted((_ROOT / folder).rglob("test_*.py")):
+            for name in re.findall(r"\.(\w+)", path.read_text()):
+                found.setdefault(name, path)
+    return found
 
 
 def _link(path: Path) -> str:
