@@ -31,19 +31,29 @@ def network(cloud):
 
 
 @pytest.fixture
-def set_quota(cloud):
-    """Set a quota of an account."""
+def control(cloud):
+    """Ask localcloud itself, at its control door."""
 
-    def post(account, quota, value):
+    def call(name, **arguments):
         request = urllib.request.Request(
-            f"{cloud.endpoint}/_localcloud/set-quota",
-            json.dumps({"account": account, "quota": quota.code, "value": value}).encode(),
+            f"{cloud.endpoint}/_localcloud/{name}",
+            json.dumps(arguments).encode() if arguments else None,
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    return post
+    return call
+
+
+@pytest.fixture
+def set_quota(control):
+    """Set a quota of an account."""
+
+    def set_to(account, quota, value):
+        return control("set-quota", account=account, quota=quota.code, value=value)
+
+    return set_to
 
 
 @pytest.fixture

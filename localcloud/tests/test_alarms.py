@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import urllib.request
 from datetime import timedelta
 
 import pytest
@@ -28,22 +27,6 @@ def account():
 def made(client, account):
     """Make clients of the account by service."""
     return lambda service: client(service, account=account)
-
-
-@pytest.fixture
-def control(cloud):
-    """Call the control door."""
-
-    def call(name, **arguments):
-        asked = urllib.request.Request(
-            f"{cloud.endpoint}/_localcloud/{name}",
-            json.dumps(arguments).encode() if arguments else None,
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            return json.load(answer)
-
-    return call
 
 
 @pytest.fixture

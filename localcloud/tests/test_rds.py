@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import urllib.request
 
 import pytest
 from botocore.exceptions import ClientError
@@ -59,20 +58,6 @@ def rds(client):
 def server(cloud, rds):
     """Its server on this machine."""
     return cloud.state(Databases, PRODUCER, REGION)["films"].server
-
-
-@pytest.fixture
-def control(cloud):
-    """Ask localcloud itself for something."""
-
-    def post(action, **given):
-        url = f"{cloud.endpoint}/_localcloud/{action}"
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(url, json.dumps(given).encode(), headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
-
-    return post
 
 
 def show(rds, name="films"):

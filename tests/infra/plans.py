@@ -5,7 +5,7 @@ arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.
 known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
 The two roots are called like modules, with the providers that they configure themselves; a root
 that is refused takes those of all cases instead, each of which is a process. Extensions take
-`local.platform` of platform.hcl.
+`local.platform` of platform.hcl, their own or the common one.
 
 The cases of a run are modules of one root for each account and are planned together, in 90 CPU
 seconds; a root for each took 700. One provider for all (`TF_REATTACH_PROVIDERS`) keeps only one
@@ -120,7 +120,7 @@ class Case:
         for output in (one.name for one in blocks if one.kind == "output"):
             value = f"  value = module.this.{output}"
             lines += [f'output "{output}" {{', value, "  sensitive = true", "}"]
-        return "\n".join([*lines, _PLATFORM if self.takes_platform else ""])
+        return "\n".join([*lines, _find_platform(self.module)[0] if self.takes_platform else ""])
 
     @property
     def takes_platform(self) -> bool:
@@ -144,8 +144,11 @@ class Case:
         The consumer's root refuses all accounts but its own. In the producer's, IAM alone decides
         on the Glue catalog.
         """
-        consumes = self.module == "consumer" or self.takes_platform
-        return _CONSUMER if consumes and self.name != _BY_IAM else _PRODUCER
+        if self.name == _BY_IAM:
+            return _PRODUCER
+        if self.takes_platform:
+            return _find_platform(self.module)[1]
+        return _CONSUMER if self.module == "consumer" else _PRODUCER
 
     @property
     def expected(self) -> Path:
@@ -306,10 +309,14 @@ def _read_example(readme: Path, number: int, block: str) -> Example:
     if "local.platform" not in block:
         return Example(readme, number, block)
     call = block.replace('"../extensions/', '"../../infra/extensions/')
-    own = _CASES / readme.parent.name / "platform.hcl"  # of an extension of the producer
-    if own.exists():
-        return Example(readme, number, f"{call}\n{own.read_text()}", _PRODUCER)
-    return Example(readme, number, f"{call}\n{_PLATFORM}", _CONSUMER)
+    platform, account = _find_platform(readme.parent.name)
+    return Example(readme, number, f"{call}\n{platform}", account)
+
+
+def _find_platform(module: str) -> tuple[str, str]:
+    """Return the platform that an extension takes, and whose it is: by default the consumer's."""
+    own = _CASES / module / "platform.hcl"
+    return (own.read_text(), _PRODUCER) if own.exists() else (_PLATFORM, _CONSUMER)
 
 
 def _read_arguments(path: Path) -> str:

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ _SEARCH = re.compile(r"\{([^}]+)\}.*?MetricName=\"(\w+)\"")
 _PAGE = re.compile(r" See (docs/operate/alarms\.md)#([a-z-]+)\.$")
 
 
+@cache
 def _constants():
     """The texts in the modules of the code that publish metrics."""
     files = [path for room in ("src", "lambdas") for path in (ROOT / room).rglob("*.py")]

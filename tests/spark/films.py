@@ -101,17 +101,19 @@ def read_current(spark, name):
     return {row["id"]: row for row in found}
 
 
+def create_item_table(database, name):
+    """Make a table of DynamoDB for rows by their id."""
+    return database.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+
+
 def create_items(database, name):
     """Make a table of DynamoDB for each of the tables."""
-    return {
-        table: database.create_table(
-            TableName=name(table),
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-        )
-        for table in NAMES
-    }
+    return {table: create_item_table(database, name(table)) for table in NAMES}
 
 
 def read_items(table):

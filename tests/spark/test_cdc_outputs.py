@@ -17,18 +17,14 @@ from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from tests.spark.changes import LONG, CdcJob, Source
+from tests.spark.films import create_item_table
 
 
 @pytest.fixture
 def dynamodb(cloud, jobs_account):
     account = boto3.Session("111111111111", "any", region_name="eu-central-1")
     database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
-    table = database.create_table(
-        TableName=f"film-{secrets.token_hex(4)}",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-    )
+    table = create_item_table(database, f"film-{secrets.token_hex(4)}")
     yield table
     table.delete()
 

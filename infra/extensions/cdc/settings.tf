@@ -27,12 +27,10 @@ locals {
   _publication = "${var.name}_publication"
   _slot        = "${var.name}_slot"
   _converter = {
-    for setting, value in {
-      ""                                 = "io.apicurio.registry.utils.converter.AvroConverter"
-      ".apicurio.registry.url"           = "${var.registry.url}/apis/registry/v2"
-      ".apicurio.registry.auto-register" = "true"
-      ".apicurio.registry.find-latest"   = "true"
-    } : setting => value
+    ""                                 = "io.apicurio.registry.utils.converter.AvroConverter"
+    ".apicurio.registry.url"           = "${var.registry.url}/apis/registry/v2"
+    ".apicurio.registry.auto-register" = "true"
+    ".apicurio.registry.find-latest"   = "true"
   }
   _flattening = {
     "transforms"                                       = "unwrap"

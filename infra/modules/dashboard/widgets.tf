@@ -1,4 +1,4 @@
-# What each section shows. Every metric is one that Penstock or AWS publishes: tests/infra/test_dashboards.py compares them with
+# What each section shows. Every metric is one that Penstock or AWS publishes: tests/infra/test_watching.py compares them with
 # the code and with AWS's lists.
 locals {
   _broker_ids = [for id in range(1, try(var.cluster.broker_count, 0) + 1) : tostring(id)]
@@ -154,10 +154,10 @@ locals {
       title                       = "${metric} of functions", unit = unit, stat = metric == "Duration" ? "p99" : "Sum"
       metrics                     = [for name in var.functions : ["AWS/Lambda", metric, "FunctionName", name, { label = name }]]
     }],
-    [for _ in slice([var.dead_letter_queues], 0, min(1, length(var.dead_letter_queues))) : {
+    [for _ in [var.dead_letter_queues] : {
       title   = "Events in dead-letter queues", unit = "events"
       metrics = [for name in var.dead_letter_queues : ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", name, { label = name }]]
-    }],
+    } if length(var.dead_letter_queues) > 0],
   ) if length(var.functions) > 0]
 
   # AWS/Billing is in one region, and has data once billing alerts are on.

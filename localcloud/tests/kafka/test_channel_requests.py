@@ -36,21 +36,10 @@ _TO = {"ICEBERG": "IcebergDestinationConfiguration", "S3": "S3DestinationConfigu
 
 
 @pytest.fixture
-def express(make_cluster):
-    """A cluster with Express brokers, which are pretended."""
-
-    def make(**changes):
-        made = make_cluster()
-        group = made["BrokerNodeGroupInfo"]
-        return make_cluster(
-            BrokerNodeGroupInfo={
-                "InstanceType": "express.m7g.large",
-                "ClientSubnets": group["ClientSubnets"],
-                **changes,
-            }
-        )["ClusterArn"]
-
-    return make
+def express(make_cluster, subnets):
+    """A cluster with Express brokers, which are pretended: its ARN."""
+    group = {"InstanceType": "express.m7g.large", "ClientSubnets": subnets[:2]}
+    return make_cluster(BrokerNodeGroupInfo=group)["ClusterArn"]
 
 
 def _asked(cluster, converter, **destination):
@@ -130,7 +119,7 @@ _TEMPLATES = {
 
 
 def test_what_is_refused(kafka, express):
-    cluster = express()
+    cluster = express
     whole = _asked(cluster, "JSON", **{_TO["ICEBERG"]: _ICEBERG})
     cases = [((_TO["ICEBERG"], *path), value, said) for path, value, said in _OF_TABLES]
     for path, value, said in [*_OF_CHANNELS, *cases]:
@@ -141,7 +130,7 @@ def test_what_is_refused(kafka, express):
 
 
 def test_a_template_keeps_the_rules(kafka, express):
-    cluster = express()
+    cluster = express
     for template, said in _TEMPLATES.items():
         storage = _STORAGE | {"OutputKeyTemplate": template}
         asked = _asked(cluster, "STRING", **{_TO["S3"]: _S3 | {"Storage": storage}})
@@ -161,7 +150,7 @@ def test_standard_brokers_have_no_channels(kafka, make_cluster):
 
 
 def test_who_creates_a_channel_must_pass_its_role(client, express):
-    cluster = express()
+    cluster = express
     role = make_role(client("iam"), trust(_ACCOUNT), allow("kafka:*"))
     taken = client("sts").assume_role(RoleArn=role, RoleSessionName="test")["Credentials"]
     asked = _asked(cluster, "STRING", **{_TO["S3"]: _S3})

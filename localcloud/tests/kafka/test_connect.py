@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
 import subprocess
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from localcloud.jars import JARS
 from localcloud.services.kafkaconnect.lifecycle import measure_connectors
 from localcloud.testing import make_zip, wait_until
 from localcloud.testing.clusters import KafkaTopic
+from localcloud.testing.policies import allow, make_role, trust
 
 pytestmark = pytest.mark.kafka
 
@@ -63,31 +62,23 @@ def configuration(connect):
 @pytest.fixture(scope="module")
 def role(running):
     """Make a service execution role that may do with topics what it is told."""
-    made = []
+    trusting = trust(
+        {"Service": "kafkaconnect.amazonaws.com"},
+        Condition={"StringEquals": {"aws:SourceAccount": "111111111111"}},
+    )
 
     def make(actions=_ON_TOPICS):
-        iam, name = running.client("iam"), f"connect-{len(made)}"
-        trust = {
-            "Effect": "Allow",
-            "Principal": {"Service": "kafkaconnect.amazonaws.com"},
-            "Action": "sts:AssumeRole",
-            "Condition": {"StringEquals": {"aws:SourceAccount": "111111111111"}},
-        }
-        arn = iam.create_role(RoleName=name, AssumeRolePolicyDocument=document(trust))["Role"][
-            "Arn"
-        ]
         cluster, topics, groups = (
             running.arn.replace(":cluster/", f":{kind}/") for kind in ("cluster", "topic", "group")
         )
-        allowed = [
-            allow(["Connect", "DescribeCluster"], cluster),
-            allow(_ON_TOPICS, f"{topics}/__amazon_msk_connect_*"),
-            allow(_ON_GROUPS, f"{groups}/__amazon_msk_connect_*"),
-            allow(actions, f"{topics}/told"),
-        ]
-        iam.put_role_policy(RoleName=name, PolicyName="kafka", PolicyDocument=document(*allowed))
-        made.append(arn)
-        return arn
+        return make_role(
+            running.client("iam"),
+            trusting,
+            allow_kafka(["Connect", "DescribeCluster"], cluster),
+            allow_kafka(_ON_TOPICS, f"{topics}/__amazon_msk_connect_*"),
+            allow_kafka(_ON_GROUPS, f"{groups}/__amazon_msk_connect_*"),
+            allow_kafka(actions, f"{topics}/told"),
+        )
 
     return make
 
@@ -150,13 +141,8 @@ def place(key):
     return {"s3Location": {"bucketArn": "arn:aws:s3:::plugins-of-connect", "fileKey": key}}
 
 
-def allow(actions, resource):
-    named = [f"kafka-cluster:{action}" for action in actions]
-    return {"Effect": "Allow", "Action": named, "Resource": resource}
-
-
-def document(*statements):
-    return json.dumps({"Version": "2012-10-17", "Statement": statements})
+def allow_kafka(actions, resource):
+    return allow([f"kafka-cluster:{action}" for action in actions], resource)
 
 
 def await_state(connect, arn, state):
@@ -172,15 +158,8 @@ def read(running):
     return KafkaTopic("told", running.iam(keys)).read()
 
 
-def post(cloud, action, **given):
-    url, headers = f"{cloud.endpoint}/_localcloud/{action}", {"Content-Type": "application/json"}
-    request = urllib.request.Request(url, json.dumps(given).encode(), headers)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
-
-
 def test_a_connector_writes_survives_its_worker_and_changes(
-    cloud, connect, client, running, request_of
+    connect, client, running, request_of, control
 ):
     made = connect.create_connector(**request_of(says="first"))
     arn = made["connectorArn"]
@@ -189,11 +168,11 @@ def test_a_connector_writes_survives_its_worker_and_changes(
     assert shown["connectorConfiguration"]["says"] == "first"
     messages = client("logs").filter_log_events(logGroupName="/connect")["events"]
     assert any("Finished starting connectors" in each["message"] for each in messages)
-    measured = {metric.name: value for metric, value in measure_connectors(cloud)}
+    measured = {metric.name: value for metric, value in measure_connectors(running.cloud)}
     assert measured == {"RunningTaskCount": 1, "ErroredTaskCount": 0, "WorkerCount": 1}
     assert read(running) == [b"first"]
 
-    post(cloud, "kill-connect-worker", connector="teller")
+    control("kill-connect-worker", connector="teller")
     changed = connect.update_connector(
         connectorArn=arn,
         currentVersion=shown["currentVersion"],

@@ -7,7 +7,6 @@ import random
 import re
 import secrets
 import shlex
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,12 @@ import pytest
 import yaml
 
 from localcloud.cloud import Cloud
+from localcloud.testing.policies import trust
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, work_as
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
+from tests.unit.extensions.schema_plan.folders import commit
 from tests.unit.extensions.schema_plan.outputs import make_consumer, write_outputs
 
 _ROOT = Path(__file__).parents[4]
@@ -60,9 +61,7 @@ def read_only(
 ) -> Iterator[Callable[[], None]]:
     """Let new clients have a role with the policy of the page."""
     iam = client("iam")
-    trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": ACCOUNT}}
-    described = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
-    role = iam.create_role(RoleName="schema-plan", AssumeRolePolicyDocument=described)["Role"]
+    role = iam.create_role(RoleName="schema-plan", AssumeRolePolicyDocument=trust(ACCOUNT))["Role"]
     iam.put_role_policy(
         RoleName="schema-plan", PolicyName="read", PolicyDocument=json.dumps(_policy())
     )
@@ -193,9 +192,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     schema = tmp_path / "schemas/sensor.avsc"
     schema.parent.mkdir()
     schema.write_text('{"type": "record", "name": "S", "fields": []}')
-    identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"]
-    for words in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "one"]):
-        subprocess.run(["git", *words], check=True)
+    commit()
     schema.write_text(schema.read_text().replace("[]", '[{"name": "a", "type": "int"}]'))
     return tmp_path
 
