@@ -41,6 +41,12 @@ sys.exit(code if code >= 0 else 128 - code)
 """
 
 
+def show_end(lines: Sequence[str], telling: Sequence[str], count: int) -> str:
+    """Return the last telling lines of a log, or else its last lines, each indented on a line."""
+    shown = [line for line in lines if any(word in line for word in telling)] or lines
+    return "".join(f"\n  {line}" for line in shown[-count:])
+
+
 def java_scratch(folder: Path) -> tuple[str, str]:
     """Return the flags that keep a JVM's files in a folder: it ignores TMPDIR."""
     return ("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}")

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from localcloud.children import Child
+from localcloud.children import Child, show_end
 from localcloud.errors import BrokerStartError
 
 _READY = "Kafka Server started"
@@ -82,6 +82,5 @@ class KafkaProcess:
 
     def _fail(self, what: str, printed: str) -> None:
         lines = [line for line in printed.splitlines() if line.strip()]
-        shown = [line for line in lines if any(word in line for word in _TELLING)] or lines
-        said = "".join(f"\n  {line}" for line in shown[-_LINES_SHOWN:])
+        said = show_end(lines, _TELLING, _LINES_SHOWN)
         raise BrokerStartError(f"{self._name} {what}; its log {self._log} says:{said}")

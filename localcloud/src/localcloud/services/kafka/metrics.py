@@ -21,14 +21,13 @@ from kafka.errors import KafkaError
 
 from localcloud.cloud import Cloud
 from localcloud.metrics import Metric, gauge
-from localcloud.services.kafka.listeners import exporter_ports
+from localcloud.services.kafka.listeners import enabled_exporters
 from localcloud.services.kafka.model import Cluster, all_clusters
 from localcloud.services.kafka.processes import running
 
 _log = logging.getLogger(__name__)
 _LEVELS = ("DEFAULT", "PER_BROKER", "PER_TOPIC_PER_BROKER", "PER_TOPIC_PER_PARTITION")
 _SECONDS = 10  # a scrape takes Java a second at first: the minutes of a test share one
-_PORT = 11001
 
 _SAMPLE = re.compile(r'(\w+)\{name="(\w+)"(?:,partition="\d+")?(?:,topic="([^"]*)")?\} (\S+)')
 _RATES = "kafka_server_BrokerTopicMetrics_OneMinuteRate"
@@ -68,7 +67,7 @@ def measure_clusters(cloud: Cloud) -> Iterator[tuple[Metric, float]]:
     """Yield what MSK would record of each running cluster now."""
     seen = cloud.state(_Seen).figures
     for cluster in all_clusters(cloud):
-        if cluster.state != "ACTIVE" or _PORT not in exporter_ports(cluster.settings):
+        if cluster.state != "ACTIVE" or "JMX" not in enabled_exporters(cluster.settings):
             continue
         read_at, figures = seen.get(cluster.arn, (float("-inf"), []))
         if time.monotonic() > read_at + _SECONDS:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
 from localcloud.errors import JobFailedError, LocalcloudError, WorkerStartError
@@ -24,7 +23,6 @@ from localcloud.services.kafkaconnect.worker import ConnectWorker, WorkerSpec
 _log = logging.getLogger(__name__)
 _SERVICE = "kafkaconnect.amazonaws.com"
 _REST_PORT = 8083
-_START_SECONDS = 120
 _WATCH_SECONDS = 0.5
 # As connectors of users ended: assumption `connect-failures`.
 _INVALID = "InvalidInput.InvalidConnectorConfiguration"
@@ -57,6 +55,7 @@ def end_connector(cloud: Cloud, connector: Connector) -> None:
     with connector.lock:
         if connector.worker is not None:
             connector.worker.stop()
+            cloud.state(_Addresses).give_back(connector.worker.address)
             connector.worker = None
             shutil.rmtree(_home(cloud, connector), ignore_errors=True)
 
@@ -73,7 +72,7 @@ def configure(connector: Connector, settings: dict[str, str]) -> None:
     if not worker.running:  # it was killed a moment ago
         worker.start()
     worker.put_connector(connector.name, settings)
-    worker.await_tasks(connector.name, _START_SECONDS)
+    worker.await_tasks(connector.name)
 
 
 def _live(cloud: Cloud, connector: Connector) -> None:
@@ -186,7 +185,7 @@ def _home(cloud: Cloud, connector: Connector) -> Path:
 def kill_connect_worker(cloud: Cloud, *, connector: str) -> dict[str, Any]:
     """Kill the worker of a connector; it is replaced, as on MSK Connect."""
     found = [each for each in _list_all(cloud) if connector in {each.name, each.arn}]
-    workers = [each.worker for each in found if each.worker is not None]
+    workers = [worker for each in found if (worker := each.worker) is not None]
     if len(workers) != 1:
         raise LookupError(f"{len(workers)} running connectors are named {connector!r}")
     workers[0].kill()
@@ -202,17 +201,10 @@ def describe_connectors(cloud: Cloud) -> list[dict[str, Any]]:
             "arn": each.arn,
             "state": each.state,
             **({"reason": each.reason} if each.reason else {}),
-            **(
-                {
-                    "pid": each.worker.pid,
-                    "memory_mb": resident_mb(each.worker.pid or 0),
-                    "log": str(each.worker.log),
-                }
-                if each.worker is not None
-                else {}
-            ),
+            **({"pid": worker.pid, "log": str(worker.log)} if worker is not None else {}),
         }
         for each in _list_all(cloud)
+        for worker in [each.worker]
     ]
 
 
@@ -220,14 +212,15 @@ def describe_connectors(cloud: Cloud) -> list[dict[str, Any]]:
 def measure_connectors(cloud: Cloud) -> Iterator[tuple[Metric, float]]:
     """Yield how many tasks and workers of a connector run, as MSK Connect reports them."""
     for each in _list_all(cloud):
-        if each.worker is None:
+        worker = each.worker
+        if worker is None:
             continue
-        status = each.worker.describe_connector(each.name) or {"tasks": []}
+        status = worker.describe_connector(each.name) or {"tasks": []}
         states = [task["state"] for task in status["tasks"]]
         for name, value in (
             ("RunningTaskCount", states.count("RUNNING")),
             ("ErroredTaskCount", states.count("FAILED")),
-            ("WorkerCount", int(each.worker.running)),
+            ("WorkerCount", int(worker.running)),
         ):
             names = {"ConnectorName": each.name}
             yield Metric(each.account, each.region, "AWS/KafkaConnect", name, names), value

@@ -41,7 +41,6 @@ class CustomPlugin:
     file: Path
     size: int
     md5: str
-    state: str = "ACTIVE"
     created: datetime = field(default_factory=now)
 
 

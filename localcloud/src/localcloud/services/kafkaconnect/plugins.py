@@ -90,7 +90,7 @@ def _show(plugin: CustomPlugin) -> dict[str, Any]:
     return {
         "creationTime": plugin.created,
         "customPluginArn": plugin.arn,
-        "customPluginState": plugin.state,
+        "customPluginState": "ACTIVE",
         "description": asked.get("description", ""),
         "name": plugin.name,
         "latestRevision": {

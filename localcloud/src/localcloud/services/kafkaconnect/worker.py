@@ -14,7 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from localcloud.children import Child, supervised
+from localcloud.children import Child, show_end, supervised
 from localcloud.errors import WorkerStartError
 from localcloud.jars import JARS, find_jars
 
@@ -108,6 +108,11 @@ class ConnectWorker:
         self._child: Child | None = None
 
     @property
+    def address(self) -> str:
+        """Where it answers on this machine."""
+        return self._spec.address
+
+    @property
     def running(self) -> bool:
         """Return whether the process runs."""
         return self._child is not None and self._child.exit_code is None
@@ -156,13 +161,13 @@ class ConnectWorker:
             return None
         return status
 
-    def await_tasks(self, name: str, seconds: float) -> None:
+    def await_tasks(self, name: str) -> None:
         """Wait until the connector and its tasks run.
 
         Raises:
             WorkerStartError: one failed, with its trace, or they do not run in time.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _START_SECONDS
         while True:
             status = self.describe_connector(name)
             parts = [status["connector"], *status["tasks"]] if status else []
@@ -236,8 +241,7 @@ class ConnectWorker:
         with self.log.open("rb") as log:
             log.seek(begun)
             lines = log.read().decode(errors="replace").splitlines()
-        shown = [line for line in lines if any(word in line for word in _TELLING)] or lines
-        return "".join(f"\n  {line}" for line in shown[-_LINES_SHOWN:])
+        return show_end(lines, _TELLING, _LINES_SHOWN)
 
 
 def _read_message(error: urllib.error.HTTPError) -> str:

@@ -15,7 +15,7 @@ from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
 from localcloud.door.operations import Call
-from localcloud.errors import LocalcloudError
+from localcloud.errors import DatabaseStartError, LocalcloudError
 from localcloud.metrics import Metric, gauge
 from localcloud.network import Node, Nodes, load_network
 from localcloud.network.loopback import LoopbackAddresses
@@ -221,7 +221,10 @@ def measure_databases(cloud: Cloud) -> Iterator[tuple[Metric, float]]:
     for each in _list_all(cloud):
         if each.instance.status != "available":
             continue
-        lag, disk = each.server.query(_RETAINED).split("|")
+        try:
+            lag, disk = each.server.query(_RETAINED).split("|")
+        except DatabaseStartError:  # it is down just now, and records nothing
+            continue
         names = {"DBInstanceIdentifier": each.instance.db_instance_identifier}
         for metric, value in (
             ("OldestReplicationSlotLag", lag),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import trustme
 
-from localcloud.children import Child, supervised
+from localcloud.children import Child, show_end, supervised
 from localcloud.errors import DatabaseStartError
 from localcloud.services.rds.programs import find_programs
 
@@ -125,7 +125,7 @@ class PostgresServer:
         self._children = [self._launch()]
         while _READY not in (printed := self._printed(begun)):
             if not self.running or time.monotonic() > deadline:
-                lines = "".join(f"\n  {line}" for line in printed.splitlines()[-_LINES_SHOWN:])
+                lines = show_end(printed.splitlines(), (), _LINES_SHOWN)
                 self.kill()
                 raise DatabaseStartError(f"PostgreSQL {self.name} did not start:{lines}")
             time.sleep(_POLL_SECONDS)

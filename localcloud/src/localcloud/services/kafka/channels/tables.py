@@ -8,6 +8,7 @@ schema is another one, or of a partition whose next record has another one: assu
 
 from __future__ import annotations
 
+import functools
 import uuid
 import zlib
 from collections.abc import Callable, Iterable
@@ -98,23 +99,33 @@ class TableWriter:
             if newest["SchemaDefinition"] != self._definition:
                 self._stop(f"version {newest['VersionNumber']} of {newest['SchemaArn']}")
             return [(record, record.value) for record in records]
+        read = functools.cache(
+            lambda id_: open_client("glue").get_schema_version(SchemaVersionId=id_)
+        )
         found: list[tuple[Record, bytes | None]] = []
+        held: set[int] = set()
         for record in records:
-            if record.partition in {waiting.partition for waiting in delivery.waiting}:
+            if record.partition in held:
                 delivery.waiting.append(record)
                 continue
             try:
-                value = self._open_frame(record, open_client)
+                value = self._open_frame(record, read, open_client)
             except RowError as error:
                 delivery.failed.append(FailedRecord(record, error.code, str(error)))
             except ChannelStoppedError as error:
                 delivery.problem = str(error)
                 delivery.waiting.append(record)
+                held.add(record.partition)
             else:
                 found.append((record, value))
         return found
 
-    def _open_frame(self, record: Record, open_client: Callable[[str], Any]) -> bytes:
+    def _open_frame(
+        self,
+        record: Record,
+        read_version: Callable[[str], dict[str, Any]],
+        open_client: Callable[[str], Any],
+    ) -> bytes:
         """Return the JSON of a record with the id of its schema.
 
         Raises:
@@ -130,7 +141,7 @@ class TableWriter:
             raise RowError("SchemaResolutionFailure", "the value has no id of a Glue schema")
         version_id = str(uuid.UUID(bytes=frame[2:_FRAME_SIZE]))
         try:
-            version = open_client("glue").get_schema_version(SchemaVersionId=version_id)
+            version = read_version(version_id)
         except ClientError as error:
             if error.response["Error"]["Code"] != _UNKNOWN:
                 raise
