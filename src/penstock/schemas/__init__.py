@@ -25,7 +25,7 @@ from penstock.schemas.events import parse_event, read_number, scan_value, write_
 from penstock.schemas.infer import TypeRules, infer_schema
 from penstock.schemas.logical import Numbers, find_decimal
 from penstock.schemas.merge import merge_schemas
-from penstock.schemas.names import avro_name
+from penstock.schemas.names import avro_name, join_path
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
 from penstock.schemas.required import FieldName, list_fields, list_required
@@ -74,6 +74,7 @@ __all__ = [
     "fit_event_time",
     "infer_schema",
     "inline_references",
+    "join_path",
     "list_fields",
     "list_required",
     "load_schema",

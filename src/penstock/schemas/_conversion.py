@@ -30,13 +30,13 @@ from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._json import (
     MAX_DEPTH,
     MAX_VALUES,
-    join_path,
     refused,
     scalar_kind,
     too_many,
 )
 from penstock.schemas._types import INTEGER_LIMITS, AvroField, AvroType, holds
 from penstock.schemas.logical import decimal_of, write_decimal
+from penstock.schemas.names import join_path
 from penstock.schemas.times import Times, fit_time
 
 

@@ -24,14 +24,6 @@ _EXACT_NUMBER = (
 )
 
 
-def join_path(path: str, key: str) -> str:
-    """Return the path of a member; the path can be printed whatever the key holds."""
-    if len(key) > _SHOWN_CHARACTERS:
-        key = f"{key[:_SHOWN_CHARACTERS]}..."
-    key = key.encode("utf-8", "backslashreplace").decode()
-    return f"{path}.{key}" if path else key
-
-
 def shown(value: Any) -> str:
     """Return how a message shows a value: its kind, or its text if it is a scalar, shortened."""
     if isinstance(value, dict):

@@ -14,9 +14,9 @@ from typing import Any
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas._errors import show
-from penstock.schemas._json import join_path
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import MAX_EXPANDED_TYPES, NUMBERS, AvroField, AvroType
+from penstock.schemas.names import join_path
 
 _NULL = AvroType("null")
 _Mark = tuple[str, str]

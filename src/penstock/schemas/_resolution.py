@@ -15,7 +15,6 @@ from typing import Any, Final, NoReturn
 from penstock.errors import SchemaConflictError
 from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located, place
-from penstock.schemas._json import join_path
 from penstock.schemas._readers import (
     PRIMITIVE_READERS,
     Payload,
@@ -28,6 +27,7 @@ from penstock.schemas._readers import (
 )
 from penstock.schemas._types import AvroField, AvroType
 from penstock.schemas.logical import check_logical
+from penstock.schemas.names import join_path
 
 # The number types that are tried in a reader's union, the most exact one first.
 _WIDENINGS: Final = ("long", "double", "float")

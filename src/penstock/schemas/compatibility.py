@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 
-from penstock.schemas._json import join_path
 from penstock.schemas._types import AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
+from penstock.schemas.names import join_path
 
 # The writer's types that a reader's type takes besides its own (Avro 1.12, "Schema Resolution").
 _PROMOTIONS = {

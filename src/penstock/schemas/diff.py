@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from penstock.schemas._json import join_path
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema, canonical_form
+from penstock.schemas.names import join_path
 
 _MARKS: Final = {"array": "[]", "map": "{}"}
 

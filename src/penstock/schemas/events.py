@@ -22,10 +22,10 @@ from penstock.schemas._json import (
     check_depth,
     check_name,
     check_text,
-    join_path,
     shown,
     too_deep,
 )
+from penstock.schemas.names import join_path
 
 # The most characters of a whole number of 38 digits, as the longest decimals have. Python does not
 # read more than 4,300 digits.

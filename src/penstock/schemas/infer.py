@@ -14,7 +14,6 @@ from penstock.schemas._json import (
     check_depth,
     check_text,
     check_values,
-    join_path,
     scalar_kind,
     shown,
 )
@@ -25,7 +24,7 @@ from penstock.schemas._shape import MAX_NAME_CHARACTERS
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 from penstock.schemas.logical import DECIMAL, Numbers
-from penstock.schemas.names import avro_name
+from penstock.schemas.names import avro_name, join_path
 from penstock.schemas.times import Times, fit_time, is_time_text
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition

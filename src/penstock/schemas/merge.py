@@ -42,4 +42,7 @@ def _name_flattened(types: Sequence[AvroType]) -> list[AvroType]:
         for row in field.type.branches
         if row.kind == "record"
     }
-    return [replace(each, name=envelopes.get(each.name, each.name)) for each in types]
+    return [
+        replace(each, name=envelopes[each.name]) if each.name in envelopes else each
+        for each in types
+    ]

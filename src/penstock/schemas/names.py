@@ -1,4 +1,4 @@
-"""The Avro names of fields, which in JSON events may have any name."""
+"""The names of fields, which in JSON events may have any name: in Avro, and in messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MARK = re.compile(r"_x[0-9a-f]{4}")
 _REFUSED = re.compile(r"[^A-Za-z0-9_]|^[0-9]|_(?=x[0-9a-f]{4})")
 _EMPTY = "_x_"
+_SHOWN_CHARACTERS = 40
 
 
 def avro_name(json_name: str) -> str:
@@ -22,6 +23,14 @@ def avro_name(json_name: str) -> str:
     if json_name in {"", _EMPTY}:
         return _EMPTY if not json_name else f"{_mark('_')}x_"
     return _REFUSED.sub(lambda found: _mark(found[0]), json_name)
+
+
+def join_path(path: str, key: str) -> str:
+    """Return the path of a member; the path can be printed whatever the key holds."""
+    if len(key) > _SHOWN_CHARACTERS:
+        key = f"{key[:_SHOWN_CHARACTERS]}..."
+    key = key.encode("utf-8", "backslashreplace").decode()
+    return f"{path}.{key}" if path else key
 
 
 def _mark(character: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from penstock.schemas import Schema, canonical_form, find_decimal
+from penstock.schemas import Schema, canonical_form, find_decimal, join_path
 
 _WIDER: Final = {
     "int": ("long", "float", "double"),
@@ -330,9 +330,7 @@ def _rest(node: Any) -> str:
 
 def _join(path: str, field: dict[str, Any]) -> str:
     """Return the path of a field, with its name in JSON, as other messages have it."""
-    name = str(field.get("jsonName", field["name"]))
-    short = name if len(name) <= 40 else f"{name[:40]}..."
-    return f"{path}.{short}" if path else short
+    return join_path(path, str(field.get("jsonName", field["name"])))
 
 
 def _shorten(text: str) -> str:

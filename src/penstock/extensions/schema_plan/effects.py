@@ -163,7 +163,7 @@ def _affect_rules(
     reader: Reader, table: Table, schema: Schema, growth: Growth | None, readers: Readers
 ) -> Iterator[Effect]:
     """Yield what changes for the rule of quality that limits nulls by column."""
-    limits = (readers.rules or {}).get(table.name, {}) if table.kind == "lake" else {}
+    limits = readers.rules.get(table.name, {}) if table.kind == "lake" else {}
     pairs = (pair.strip().split("=", 1) for pair in limits.get("null-shares", "").split(","))
     shares = {pair[0].lower(): pair[1] for pair in pairs if len(pair) == 2}
     added = [new.column.name for new in growth.added if not new.parent] if growth else []

@@ -189,7 +189,7 @@ class _Planner:
         verdict = judge(file.name, file.schema, file.definition, stored, base.mode)
         effects = self._list_effects(file, verdict) if verdict.is_new else ()
         findings = tuple(self._list_findings(file, verdict, effects))
-        budget = (self._readers.budgets or {}).get(file.name, self._budget)
+        budget = self._readers.budgets.get(file.name, self._budget)
         used = verdict.usable + verdict.is_new
         return PlannedSchema(
             file.name,

@@ -74,13 +74,13 @@ class Readers:
     """
 
     readers: tuple[Reader, ...] = ()
-    rules: Mapping[str, Mapping[str, str]] | None = None
-    topics: Mapping[str, frozenset[str]] | None = None
-    budgets: Mapping[str, int] | None = None
+    rules: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    topics: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    budgets: Mapping[str, int] = field(default_factory=dict)
 
     def find(self, schema: str) -> tuple[Reader, ...]:
         """Return the readers of the topics of a schema, which else has its name."""
-        topics = (self.topics or {}).get(schema, frozenset({schema}))
+        topics = self.topics.get(schema, frozenset({schema}))
         return tuple(each for each in self.readers if each.topics & topics)
 
 

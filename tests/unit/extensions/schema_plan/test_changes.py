@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.extensions.schema_plan.changes import Kind, Owner, list_changes, list_owners
-from penstock.schemas import load_schema
+from penstock.schemas import check_compatibility, load_schema
 
 
 def _record(*fields: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -138,3 +138,13 @@ def test_paths_lead_to_the_definitions_of_fields() -> None:
         "b": Owner("a.R", "b"),
         "b.x": Owner("a.I", "x"),
     }
+
+
+def test_a_path_is_that_of_the_refusal_whatever_the_name_holds() -> None:
+    schema = _record(_field("a", jsonName="\ud800"))
+    narrowed = _record(_field("a", "string", jsonName="\ud800"))
+
+    (refusal,) = check_compatibility(narrowed, schema)
+
+    assert refusal.path in list_owners(schema)
+    assert refusal.path.isprintable()
