@@ -14,6 +14,7 @@ rows that it staged before, and by `jobs/maintain_lake.py`.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from itertools import count
@@ -22,13 +23,37 @@ from typing import Final
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from penstock.spark.columns import is_same, read_columns
+from penstock.spark.columns import (
+    compare_columns,
+    is_same,
+    merge_columns,
+    read_columns,
+    to_field,
+)
 from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.tables import Growth, NewColumn, cut_comment
 
+_LOG = logging.getLogger(__name__)
+
 _NEXT: Final = "_next_"
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
+
+
+def grow_table(spark: SparkSession, table: IcebergTable, event: StructType) -> None:
+    """Give a table the columns and the wider types that rows of this type need.
+
+    Raises:
+        SchemaConflictError: a column cannot hold a field of the rows.
+    """
+
+    def plan(columns: StructType) -> Growth:
+        return compare_columns(columns, merge_columns(columns, event))
+
+    if plan(table.schema()) != Growth():
+        growth = table.grow(plan)
+        rewrite_columns(spark, table, map(to_field, growth.rewritten))
+        _LOG.info("%s grew: %s", table.name, growth)
 
 
 def rewrite_columns(

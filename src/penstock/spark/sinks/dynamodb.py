@@ -103,11 +103,12 @@ DYNAMODB = SinkKind("dynamodb", DynamoDbSettings, _open)
 
 @cache
 def _connect(table: str, shape: RowShape) -> RowWriter:
-    return open_table(_open_client(), table, shape)
+    return open_table(open_client(), table, shape)
 
 
 @cache
-def _open_client() -> DynamoDbClient:
+def open_client() -> DynamoDbClient:
+    """Return the client of this process."""
     return DynamoDbClient()
 
 

@@ -17,7 +17,6 @@ from pyspark.sql.types import StructType
 from penstock.consuming import ErrorSink
 from penstock.errors import CheckpointInUseError, Reason, SettingsError
 from penstock.settings import setting
-from penstock.spark.columns import compare_columns, merge_columns, to_field
 from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.conversion import (
     EventTime,
@@ -35,14 +34,13 @@ from penstock.spark.lake.iceberg import (
 )
 from penstock.spark.lake.inexact import store_inexact, write_exact
 from penstock.spark.lake.replay import drop_present, write_key
-from penstock.spark.lake.widening import refill_columns, rewrite_columns
+from penstock.spark.lake.widening import grow_table, refill_columns
 from penstock.spark.rows import Fence, event_type
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.tables import (
     COORDINATES,
     EVENT_TIME,
     LEAST_KEPT_HOURS,
-    Growth,
     Marker,
     WriterRecord,
     is_written,
@@ -168,7 +166,7 @@ class Lake(Sink):
         self, table: IcebergTable, rows: DataFrame, marker: Marker | str
     ) -> Mapping[Reason, int]:
         """Append the rows that the table can hold, and file the others as dead letters."""
-        self._grow(table, event_type(rows))
+        grow_table(self._spark, table, event_type(rows))
         columns = table.schema()
         inexact = find_inexact(event_type(rows), columns)
         if isinstance(marker, str) and inexact:
@@ -245,16 +243,6 @@ class Lake(Sink):
             f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg "
             f"PARTITIONED BY (days({EVENT_TIME})) TBLPROPERTIES ({properties})"
         )
-
-    def _grow(self, table: IcebergTable, event: StructType) -> None:
-        def plan(columns: StructType) -> Growth:
-            return compare_columns(columns, merge_columns(columns, event))
-
-        if plan(table.schema()) == Growth():
-            return
-        growth = table.grow(plan)
-        rewrite_columns(self._spark, table, map(to_field, growth.rewritten))
-        _LOG.info("%s grew: %s", self._name, growth)
 
     def _project(self, columns: StructType, event: StructType) -> list[str]:
         """Return the expression of each column; columns that are not named stay null."""

@@ -19,7 +19,6 @@ may still have an older change, and is read only if a batch has changes from bef
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
@@ -32,14 +31,11 @@ from pyspark.sql.types import DateType, NumericType, StringType, StructType
 from penstock.errors import SinkUnavailableError
 from penstock.extensions.cdc.spark.net import KEPT
 from penstock.extensions.cdc.spark.sink import ChangeBatch
-from penstock.spark.columns import compare_columns, match_columns, merge_columns, to_field
+from penstock.spark.columns import match_columns, merge_columns
 from penstock.spark.lake.conversion import project_event, quote, write_type
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
-from penstock.spark.lake.widening import rewrite_columns
-from penstock.tables import Growth
-
-_LOG = logging.getLogger(__name__)
+from penstock.spark.lake.widening import grow_table
 
 POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMESTAMP"}
 _DELETED: Final = "_deleted"
@@ -90,7 +86,8 @@ class CurrentTable:
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, POSITION, self._buckets)
-        table = grow_table(spark, self.name, batch)
+        table = IcebergTable(spark, self.name)
+        grow_table(spark, table, batch.changes.type)
         key = find_key_columns(table.schema(), batch)
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log.least)
         self._merge(source, batch, table.schema(), key)
@@ -125,7 +122,7 @@ class CurrentTable:
         own = {each: f"s.{each}" for each in POSITION}
         matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
         try:
-            bounds = self._find_bounds(source, key[0], columns)
+            bounds = find_bounds(source, key[0], columns)
             statement = f"""
                 MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
                 WHEN MATCHED AND {_IS_NEWER} AND s.{_DELETED} THEN DELETE
@@ -136,20 +133,6 @@ class CurrentTable:
             run_commit(source.sparkSession, statement, self.name)
         finally:
             source.sparkSession.catalog.dropTempView(view)
-
-    def _find_bounds(self, source: DataFrame, key: str, columns: StructType) -> list[str]:
-        """Return conditions by which files without rows of the batch are not read."""
-        type_ = columns[key].dataType
-        if not isinstance(type_, _RANGED):
-            return []
-        name = quote(key)
-        (row,) = source.selectExpr(
-            f"CAST(MIN({name}) AS STRING) AS least", f"CAST(MAX({name}) AS STRING) AS greatest"
-        ).collect()
-        if row["least"] is None:
-            return []
-        least, greatest = (_literal(row[each], write_type(type_)) for each in ("least", "greatest"))
-        return [f"t.{name} BETWEEN {least} AND {greatest}"]
 
     def _delete_before(self, spark: SparkSession, place: int) -> None:
         run_commit(spark, f"DELETE FROM {self.name} WHERE _lsn < {place}", self.name)
@@ -236,22 +219,19 @@ def create_table(
     )
 
 
-def grow_table(spark: SparkSession, name: str, batch: ChangeBatch) -> IcebergTable:
-    """Return a table, once it has columns for the rows of a batch.
-
-    Raises:
-        SchemaConflictError: a column cannot hold a field of the rows.
-    """
-    table = IcebergTable(spark, name)
-
-    def plan(columns: StructType) -> Growth:
-        return compare_columns(columns, merge_columns(columns, batch.changes.type))
-
-    if plan(table.schema()) != Growth():
-        growth = table.grow(plan)
-        rewrite_columns(spark, table, map(to_field, growth.rewritten))
-        _LOG.info("%s grew: %s", name, growth)
-    return table
+def find_bounds(source: DataFrame, key: str, columns: StructType) -> list[str]:
+    """Return conditions by which files without rows of the batch are not read."""
+    type_ = columns[key].dataType
+    if not isinstance(type_, _RANGED):
+        return []
+    name = quote(key)
+    (row,) = source.selectExpr(
+        f"CAST(MIN({name}) AS STRING) AS least", f"CAST(MAX({name}) AS STRING) AS greatest"
+    ).collect()
+    if row["least"] is None:
+        return []
+    least, greatest = (_literal(row[each], write_type(type_)) for each in ("least", "greatest"))
+    return [f"t.{name} BETWEEN {least} AND {greatest}"]
 
 
 def find_key_columns(columns: StructType, batch: ChangeBatch) -> list[str]:

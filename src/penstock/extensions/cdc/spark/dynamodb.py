@@ -23,11 +23,12 @@ from penstock.errors import RowExistsError, SinkRefusedError
 from penstock.extensions.cdc.spark.net import KEPT
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.records import DELETED, KeyFormat, Mode, RowShape, find_row_key
-from penstock.sinks import DynamoDbClient, write_item
+from penstock.sinks import write_item
 from penstock.spark.columns import read_columns
-from penstock.spark.failures import run_task
+from penstock.spark.failures import in_chunks, run_task
 from penstock.spark.lake.conversion import quote
 from penstock.spark.rows import EVENT
+from penstock.spark.sinks.dynamodb import open_client
 
 _DAY_SECONDS: Final = 86_400
 _KEY: Final = "_key"
@@ -84,26 +85,24 @@ class _WriteRows:
     expires_at: int
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[None]:
-        for operation, bodies in self._group(rows):
-            write_each(operation, bodies)
+        for chunk in in_chunks(rows):
+            puts, updates = list[bytes](), list[bytes]()
+            for row in chunk:
+                if unknown := self._find_unknown(row):
+                    updates.append(self._update(row, unknown))
+                else:
+                    puts.append(self._put(row))
+            write_each("PutItem", puts)
+            write_each("UpdateItem", updates)
         yield from ()
 
-    def _group(self, rows: Iterable[Any]) -> Iterator[tuple[str, list[bytes]]]:
-        puts: list[bytes] = []
-        for row in rows:
-            unknown = {
-                name
-                for name in self.names
-                if f"{KEPT}{name}" in row and not row[DELETED] and row[f"{KEPT}{name}"] is None
-            }
-            if unknown:
-                yield "UpdateItem", [self._update(row, unknown)]
-            else:
-                puts.append(self._put(row))
-            if len(puts) == 25:
-                yield "PutItem", puts
-                puts = []
-        yield "PutItem", puts
+    def _find_unknown(self, row: Any) -> set[str]:
+        """Return the fields whose values the log does not have."""
+        return {
+            name
+            for name in self.names
+            if f"{KEPT}{name}" in row and not row[DELETED] and row[f"{KEPT}{name}"] is None
+        }
 
     def _put(self, row: Any) -> bytes:
         if row[DELETED]:
@@ -170,7 +169,7 @@ def delete_before(table: str, place: int, expires_at: int) -> None:
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: some may be deleted; delete all again.
     """
-    client = _open_client()
+    client = open_client()
     keys = client.call("DescribeTable", json.dumps({"TableName": table}).encode())
     names = [each["AttributeName"] for each in keys["Table"]["KeySchema"]]
     request: dict[str, Any] = {
@@ -201,7 +200,7 @@ def write_each(operation: str, bodies: Iterable[bytes]) -> None:
         SinkRefusedError: DynamoDB cannot hold a row.
         SinkAccessDeniedError, SinkUnavailableError: some may be made.
     """
-    for refused in _open_client().call_each(operation, bodies):
+    for refused in open_client().call_each(operation, bodies):
         if isinstance(refused, SinkRefusedError) and not isinstance(refused, RowExistsError):
             raise refused
 
@@ -240,8 +239,3 @@ def _make_shape(key: tuple[str, ...]) -> RowShape:
         mode=Mode.UPSERT,
         key_format=KeyFormat.AVRO,
     )
-
-
-@cache
-def _open_client() -> DynamoDbClient:
-    return DynamoDbClient()

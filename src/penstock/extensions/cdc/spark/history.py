@@ -24,8 +24,8 @@ from pyspark.sql.types import StructType
 
 from penstock.extensions.cdc.spark.current import (
     create_table,
+    find_bounds,
     find_key_columns,
-    grow_table,
     run_commit,
 )
 from penstock.extensions.cdc.spark.net import Moment, find_unavailable
@@ -33,7 +33,8 @@ from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns
 from penstock.spark.lake.conversion import project_event, quote
 from penstock.spark.lake.expiration import Expiration
-from penstock.spark.lake.iceberg import qualify_table
+from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.widening import grow_table
 
 _ADDED: Final = {
     "_lsn": "bigint",
@@ -75,7 +76,8 @@ class HistoryTable:
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, _ADDED)
-        table = grow_table(spark, self.name, batch)
+        table = IcebergTable(spark, self.name)
+        grow_table(spark, table, batch.changes.type)
         columns = table.schema()
         key = find_key_columns(columns, batch)
         self._merge(self._make_versions(batch, columns, key), columns, key)
@@ -95,7 +97,9 @@ class HistoryTable:
             *("_op", "_lsn", "_offset", "_changed_at AS _valid_from"),
             *(f"{is_lost} AS {_LOST}{at}" for at, is_lost in enumerate(lost.values())),
         )
-        new = changes.join(self._find_known(batch.spark, key, lost), [*key], "left").filter(
+        bounds = find_bounds(changes, key[0], columns)
+        known = self._find_known(batch.spark, key, lost, bounds)
+        new = changes.join(known, [*key], "left").filter(
             "_known IS NULL OR STRUCT(_lsn, _offset) > _known"
         )
         order = Window.partitionBy(*map(quote, key)).orderBy("_lsn", "_offset")
@@ -121,9 +125,9 @@ class HistoryTable:
         return {name: lost[field.name] for name, field in fields.items() if field.name in lost}
 
     def _find_known(
-        self, spark: SparkSession, key: Sequence[str], lost: Iterable[str]
+        self, spark: SparkSession, key: Sequence[str], lost: Iterable[str], bounds: Sequence[str]
     ) -> DataFrame:
-        """Return the last position of each row, whether it is valid, and values it has."""
+        """Return the last position of each row within bounds, whether it is valid, and values."""
         place, until = (
             "STRUCT(_lsn, _offset)",
             "STRUCT(_until_lsn AS _lsn, _until_offset AS _offset)",
@@ -134,6 +138,8 @@ class HistoryTable:
         ]
         return (
             spark.table(self.name)
+            .alias("t")
+            .filter(" AND ".join(bounds) or "TRUE")
             .groupBy(*map(quote, key))
             .agg(
                 F.expr(f"MAX(GREATEST({place}, {until}))").alias("_known"),
