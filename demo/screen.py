@@ -46,7 +46,7 @@ class Steps:
         print(f"{self._number:>3}  {title} ".ljust(_WIDTH, "."), end=" ", flush=True)
         try:
             yield
-        except (BotoCoreError, ClientError, OSError) as error:
+        except (AssertionError, BotoCoreError, ClientError, OSError) as error:
             print("failed", flush=True)
             raise StepFailedError(title, f"{error}") from error
         except BaseException:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from itertools import count
 from typing import Final
 
@@ -79,7 +78,7 @@ def _keep_current(form: Form) -> Result:
     """Race merge-on-read, as the job writes, and copy-on-write."""
     world = world_for(form)
     tables = {mode: _Table(world, mode) for mode in _MODES}
-    turns = race({mode: partial(each.change) for mode, each in tables.items()}, form.turns)
+    turns = race({mode: each.change for mode, each in tables.items()}, form.turns)
     changes = 2 * (world.records // 2 // _SHARE)
     parts: dict[str, float] = {"changes": changes}
     for mode, table in tables.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Final
 
@@ -13,7 +13,7 @@ from penstock.cli import add_output, expect, print_json, print_line
 from penstock.extensions.lag.exporter import serve_lags
 from penstock.extensions.lag.report import CatchUp, describe_seconds, estimate_catch_up
 from penstock.kafka import KafkaSettings, read_group_lags
-from penstock.settings import Settings, nested, parse_positive
+from penstock.settings import parse_positive
 
 HELP = (
     "Print how many records wait for consumer groups in each partition, and the time to catch up "
@@ -22,13 +22,6 @@ HELP = (
 )
 _SECONDS: Final = 5.0
 _COLUMNS: Final = "{:<30} {:<24} {:>9} {:>10}  {}"
-
-
-@dataclass(frozen=True, slots=True)
-class LagSettings(Settings):
-    """The brokers of the groups."""
-
-    kafka: KafkaSettings = nested(KafkaSettings)
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -47,12 +40,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         help="answer Prometheus there, at /metrics, until ctrl-C",
     )
     add_output(parser, "a line for each group and partition")
-    LagSettings.add_flags(parser)
+    KafkaSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
 
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
-    settings = LagSettings.from_flags(flags, environ).kafka
+    settings = KafkaSettings.from_flags(flags, environ)
     if flags.listen:
         serve_lags(flags.listen, lambda: read_group_lags(settings, flags.groups))
         return 0
