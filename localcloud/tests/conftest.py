@@ -34,7 +34,7 @@ def network(cloud):
 def control(cloud):
     """Ask localcloud itself, at its control door."""
 
-    def call(name, **arguments):
+    def call(name, /, **arguments):
         request = urllib.request.Request(
             f"{cloud.endpoint}/_localcloud/{name}",
             json.dumps(arguments).encode() if arguments else None,
