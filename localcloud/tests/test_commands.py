@@ -29,9 +29,10 @@ def handler(event, context):
 """
 
 
-def _run(folder, *words):
+def _run(folder, *words, **variables):
     return subprocess.run(
         [sys.executable, "-m", "localcloud", "--folder", str(folder), *words],
+        env=os.environ | variables,
         capture_output=True,
         text=True,
         timeout=60,
@@ -99,10 +100,10 @@ def test_up_prints_the_endpoint_and_a_second_up_too(folder, free_port):
 def test_a_port_that_is_taken_is_a_clear_error(folder):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = _run(folder, "up", "--port", str(port))
+        done = _run(folder, "up", LOCALCLOUD_PORT=str(port))
     assert done.returncode == 1
-    said = "cannot be used (Address already in use): choose another with --port"
-    assert done.stderr == f"port {port} of 127.0.0.1 {said}\n"
+    said = "cannot be used (Address already in use): choose another with --port or the variable"
+    assert done.stderr == f"port {port} of 127.0.0.1 {said} LOCALCLOUD_PORT\n"
 
 
 def test_a_folder_of_other_files_is_left_alone(tmp_path, free_port):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
     up = parsers.add_parser("up", help="start localcloud in the background")
-    up.add_argument("--port", type=int, default=4566, help="the port of its endpoint [%(default)s]")
+    up.add_argument(
+        "--port",
+        type=int,
+        default=os.environ.get("LOCALCLOUD_PORT", "4566"),
+        help="the port of its endpoint [LOCALCLOUD_PORT, or 4566]",
+    )
     up.set_defaults(command=commands.up)
 
     down = parsers.add_parser("down", help="stop localcloud and all its processes")

@@ -221,6 +221,8 @@ REPAIRS = (
         "(self, host)",
         functools.lru_cache,
     ),
+    # It goes through the methods of a class for each call: EC2's take half a millisecond.
+    Repair("moto.core.responses", "method_names_from_class", "(clazz)", functools.cache),
     # It would accept every web page; the gateway refuses them (door/web_pages.py).
     Repair("moto.moto_server.werkzeug_app", "DISABLE_GLOBAL_CORS", "bool", _put(True)),
 )

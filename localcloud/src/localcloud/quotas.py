@@ -5,6 +5,7 @@
 | concurrent executions of Lambda | PutFunctionConcurrency, as far as reserves go |
 | concurrent vCPUs of EMR Serverless | the start of a job run |
 | VPCs, and interface endpoints of a VPC | CreateVpc and CreateVpcEndpoint |
+| network interfaces of Lambda in a VPC | nobody: functions have none here |
 """
 
 from __future__ import annotations
@@ -44,7 +45,13 @@ CONCURRENT_VCPUS = Quota(
 _VPC = "Amazon Virtual Private Cloud (Amazon VPC)"
 VPCS = Quota("vpc", "L-F678F1CE", _VPC, "VPCs per Region", 5, 5)
 INTERFACE_ENDPOINTS = Quota("vpc", "L-29B6F2EB", _VPC, "Interface VPC endpoints per VPC", 50, 50)
-QUOTAS = (CONCURRENT_EXECUTIONS, CONCURRENT_VCPUS, VPCS, INTERFACE_ENDPOINTS)
+FUNCTION_INTERFACES = Quota(
+    "lambda", "L-9FEE3D26", "AWS Lambda", "Elastic network interfaces per VPC", 250, 250
+)
+QUOTAS = (
+    *(CONCURRENT_EXECUTIONS, CONCURRENT_VCPUS, VPCS, INTERFACE_ENDPOINTS),
+    FUNCTION_INTERFACES,
+)
 
 
 class QuotaValues:

@@ -16,6 +16,7 @@ from localcloud.jobs.artifacts import fetch_archive
 from localcloud.jobs.environment import Place, driver_variables
 from localcloud.jobs.logs import _batches
 
+_COMPILE = "spark.sql.codegen.wholeStage"
 _NOWHERE = Place("arn:aws:iam::111111111111:role/job", "ec2.amazonaws.com", "EC2")
 
 
@@ -59,6 +60,17 @@ def test_java_writes_into_the_folder_of_the_job(cloud, tmp_path):
 def test_java_uses_its_own_trust_store_without_authorities(cloud, monkeypatch, tmp_path):
     monkeypatch.setattr(Authorities, "files", lambda _self: [])
     assert "trustStore" not in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
+
+
+@pytest.mark.parametrize(("given", "used"), [({}, "false"), ({_COMPILE: "true"}, "true")])
+def test_plans_are_not_compiled_unless_a_job_says_so(tmp_path, given, used):
+    variables = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
+    submission = read_submission("", given)
+    job = spark.SparkJob("s3://b/job.py", (), submission, "eu-central-1", variables)
+
+    found = [word for word in spark._settings(job, tmp_path) if word.startswith(f"{_COMPILE}=")]
+
+    assert found == [f"{_COMPILE}={used}"]
 
 
 def test_the_jars_for_s3_must_be_there(monkeypatch, tmp_path):

@@ -8,10 +8,11 @@ import secrets
 import pytest
 
 from localcloud.network.names import resolve_names
+from localcloud.testing.certificates import PrivateAuthority
 from localcloud.testing.pretending import pretend_brokers
 from tests.account_ids import PRODUCER
 from tests.echo_brokers import Broker
-from tests.kafka.requests import describe_request, wait_for
+from tests.kafka.requests import SCRAM_AND_IAM, describe_request, wait_for
 from tests.kafka.running_cluster import JavaProducer, Running
 from tests.two_accounts import TwoAccounts
 from tests.vpcs import make_vpc
@@ -93,16 +94,37 @@ def keep_secret(client):
 
 
 @pytest.fixture(scope="session")
-def running(cloud, client, kafka, subnets, make_configuration):
-    """Two real brokers, where nobody may do anything without being allowed."""
+def authority(client):
+    """The private CA of the clients' certificates, in the account of the running cluster."""
+    return PrivateAuthority.make(client("acm-pca"))
+
+
+@pytest.fixture(scope="session")
+def logins(authority):
+    """All the ways to log in."""
+    return SCRAM_AND_IAM | {"Tls": {"CertificateAuthorityArnList": [authority.arn]}}
+
+
+@pytest.fixture(scope="session")
+def request_for_brokers(subnets, make_configuration, logins):
+    """The request for two brokers, where nobody may do anything without being allowed."""
     properties = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false"
     configuration = {"Arn": make_configuration(properties), "Revision": 1}
     exporter = {"Prometheus": {"JmxExporter": {"EnabledInBroker": True}}}
-    given = describe_request(subnets) | {
+    request = describe_request(subnets)
+    by_iam = {"VpcConnectivity": {"ClientAuthentication": {"Sasl": {"Iam": {"Enabled": True}}}}}
+    return request | {
+        "BrokerNodeGroupInfo": request["BrokerNodeGroupInfo"] | {"ConnectivityInfo": by_iam},
+        "ClientAuthentication": logins,
         "ConfigurationInfo": configuration,
         "OpenMonitoring": exporter,
     }
-    arn = wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])["ClusterArn"]
+
+
+@pytest.fixture(scope="session")
+def running(cloud, client, kafka, request_for_brokers):
+    """These brokers, which are real."""
+    arn = wait_for(kafka, kafka.create_cluster(**request_for_brokers)["ClusterArn"])["ClusterArn"]
     cluster = Running(cloud, arn, client)
     cluster.learn_names()
     with resolve_names(cluster.names):

@@ -69,6 +69,11 @@ class Running:
             "sasl_plain_password": password,
         }
 
+    def certificate(self, file=None):
+        """Settings of a Kafka client with a certificate and its key in a file, or with none."""
+        shown = {"ssl_certfile": str(file), "ssl_keyfile": str(file)} if file else {}
+        return self._common("TLS") | {"security_protocol": "SSL", **shown}
+
     def iam(self, keys):
         """Settings of a Kafka client that shows tokens, as Python clients of MSK do."""
         return self._common("IAM") | {
@@ -173,9 +178,8 @@ class JavaProducer:
         subprocess.run(command, check=True, timeout=60)
         return self
 
-    def produce(self, running, keys, topic, mechanism, environ):
-        """Write one record with those keys; returns what it printed."""
-        settings = running.msk_iam()
+    def produce(self, settings, keys, topic, mechanism, environ):
+        """Write one record with those keys to those servers; returns what it printed."""
         done = subprocess.run(
             [
                 "java",
@@ -219,6 +223,8 @@ def consume(settings, topic, group=None):
 def refused_login(settings):
     """Log in, which must be refused; returns the reason."""
     context = ssl.create_default_context(cafile=settings["ssl_cafile"])
+    if "ssl_certfile" in settings:
+        context.load_cert_chain(settings["ssl_certfile"])
     server = settings["bootstrap_servers"][0]
     options = {
         "bootstrap_servers": [server],

@@ -8,18 +8,10 @@ from tests.kafka.requests import describe_request
 from tests.refusals import refusal
 
 _NO_KEY = "arn:aws:kms:eu-central-1:111111111111:key/00000000-0000-4000-8000-000000000000"
+_NO_CA = _NO_KEY.replace("kms", "acm-pca").replace("key", "certificate-authority")
 
 
-def test_serverless_is_refused_with_a_sentence(kafka, subnets):
-    code, message = refusal(
-        kafka.create_cluster_v2,
-        ClusterName="s",
-        Serverless={"VpcConfigs": [{"SubnetIds": subnets}]},
-    )
-    assert (code, message) == (
-        "BadRequestException",
-        "localcloud has no serverless clusters; specify Provisioned",
-    )
+def test_a_cluster_is_of_one_type(kafka):
     assert refusal(kafka.create_cluster_v2, ClusterName="s")[1] == (
         "Specify either Provisioned or Serverless"
     )
@@ -34,11 +26,19 @@ def test_serverless_is_refused_with_a_sentence(kafka, subnets):
         ({"NumberOfBrokerNodes": 62}, "A cluster has 1 to 60 brokers, not 62"),
         (
             {"ClientAuthentication": {"Tls": {"Enabled": True}}},
-            "localcloud has no TLS client authentication",
+            "TLS client authentication needs the ARN of a private CA",
+        ),
+        (
+            {"ClientAuthentication": {"Tls": {"CertificateAuthorityArnList": [_NO_CA]}}},
+            f"The private CA {_NO_CA} doesn't exist; specify one that is ACTIVE",
+        ),
+        (
+            {"ClientAuthentication": {"Tls": {"CertificateAuthorityArnList": ["clients"]}}},
+            "The private CA clients doesn't exist",
         ),
         (
             {"EncryptionInfo": {"EncryptionInTransit": {"ClientBroker": "PLAINTEXT"}}},
-            "SASL needs encryption in transit",
+            "A login needs encryption in transit",
         ),
         (
             {"EncryptionInfo": {"EncryptionAtRest": {"DataVolumeKMSKeyId": _NO_KEY}}},

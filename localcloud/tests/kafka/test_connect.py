@@ -170,7 +170,7 @@ def test_a_connector_writes_survives_its_worker_and_changes(
     assert any("Finished starting connectors" in each["message"] for each in messages)
     measured = {metric.name: value for metric, value in measure_connectors(running.cloud)}
     assert measured == {"RunningTaskCount": 1, "ErroredTaskCount": 0, "WorkerCount": 1}
-    assert read(running) == [b"first"]
+    wait_until("the first is there", lambda: read(running) == [b"first"])
 
     control("kill-connect-worker", connector="teller")
     changed = connect.update_connector(

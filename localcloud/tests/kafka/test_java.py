@@ -21,7 +21,7 @@ def produce(running, java, tmp_path):
     environ = {"JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={tmp_path / 'hosts'}"}
 
     def run(keys, topic, mechanism):
-        return java.produce(running, keys, topic, mechanism, environ)
+        return java.produce(running.msk_iam(), keys, topic, mechanism, environ)
 
     return run
 

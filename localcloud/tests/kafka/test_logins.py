@@ -17,6 +17,7 @@ from kafka.errors import (
 
 from localcloud.identity.credentials import SessionKeys
 from localcloud.testing import wait_until
+from localcloud.testing.certificates import PrivateAuthority
 from tests.kafka.running_cluster import consume, produce, refused_login
 
 pytestmark = pytest.mark.kafka
@@ -72,6 +73,29 @@ def test_a_disassociated_user_is_locked_out(running, user):
     )
     log = refused_login(running.scram(name, password))
     assert "refuses the login by SCRAM-SHA-512" in log
+
+
+def test_a_client_certificate_does_what_acls_allow(running, authority, tmp_path):
+    topic, name = running.topic(), f"c-{secrets.token_hex(4)}"
+    settings = running.certificate(_keep(authority.issue(name), tmp_path))
+    with pytest.raises(TopicAuthorizationFailedError):
+        produce(settings, topic)
+    running.allow(f"CN={name},O=Acme", "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
+    produce(settings, topic, b"hello")
+    assert consume(settings, topic) == b"hello"
+
+
+def test_other_certificates_are_refused(running, client, tmp_path):
+    other = PrivateAuthority.make(client("acm-pca"))
+    foreign = running.certificate(_keep(other.issue("orders"), tmp_path))
+    assert "ALERT_CERTIFICATE_UNKNOWN" in refused_login(foreign)
+    assert "ALERT_BAD_CERTIFICATE" in refused_login(running.certificate())
+
+
+def _keep(login, folder):
+    file = folder / "login.pem"
+    file.write_text(f"{login['certificate']}\n{login['privateKey']}")
+    return file
 
 
 def test_iam_does_what_the_role_allows(running):

@@ -125,7 +125,7 @@ def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, run
     _, keys = running.assume_role(["*"])
     environment = load_network(cloud).environment_for(accounts.source)
 
-    assert "written" in java.produce(running, keys, topic, "AWS_MSK_IAM", environment)
+    assert "written" in java.produce(running.msk_iam(), keys, topic, "AWS_MSK_IAM", environment)
 
     assert consume(running.iam(keys), topic) == b"from java by AWS_MSK_IAM"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from localcloud.testing.certificates import PrivateAuthority
 from tests.kafka.changing import refuse, update, wait_operation
-from tests.kafka.requests import wait_for
+from tests.kafka.requests import SCRAM_AND_IAM, wait_for
 from tests.refusals import refusal
 
 
@@ -137,13 +138,33 @@ def test_logins_open_and_close_listeners(kafka, make_cluster, pretended):
     assert pretended[shown["ClusterName"]].listeners == {"SCRAM"}
     answer = kafka.get_bootstrap_brokers(ClusterArn=shown["ClusterArn"])
     assert "BootstrapBrokerStringSaslIam" not in answer
+
+
+def test_client_certificates_open_a_listener(kafka, client, make_cluster, pretended):
+    shown, pca = make_cluster(), client("acm-pca")
+    pending = pca.create_certificate_authority(
+        CertificateAuthorityConfiguration={
+            "KeyAlgorithm": "RSA_2048",
+            "SigningAlgorithm": "SHA256WITHRSA",
+            "Subject": {"CommonName": "Clients"},
+        },
+        CertificateAuthorityType="ROOT",
+    )["CertificateAuthorityArn"]
+    wanted = {**SCRAM_AND_IAM, "Tls": {"CertificateAuthorityArnList": [pending]}}
+    message = refuse(kafka, "update_security", shown, ClientAuthentication=wanted)
+    assert message == f"The private CA {pending} is PENDING_CERTIFICATE; specify one that is ACTIVE"
+    wanted["Tls"]["CertificateAuthorityArnList"] = [PrivateAuthority.make(pca).arn]
+    update(kafka, "update_security", shown, ClientAuthentication=wanted)
+    assert pretended[shown["ClusterName"]].listeners == {"SCRAM", "IAM", "TLS"}
+    answer = kafka.get_bootstrap_brokers(ClusterArn=shown["ClusterArn"])
+    assert ":9094" in answer["BootstrapBrokerStringTls"]
     message = refuse(
         kafka,
-        "update_security",
+        "update_connectivity",
         wait_for(kafka, shown["ClusterArn"]),
-        ClientAuthentication={"Tls": {"Enabled": True}},
+        ConnectivityInfo={"VpcConnectivity": {"ClientAuthentication": {"Tls": {"Enabled": True}}}},
     )
-    assert "localcloud has no TLS client authentication" in message
+    assert message == "localcloud has no VPC connectivity with TLS; enable SCRAM or IAM"
 
 
 def test_connectivity_opens_for_enabled_logins(kafka, make_cluster):

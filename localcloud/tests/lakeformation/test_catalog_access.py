@@ -275,3 +275,35 @@ def test_a_database_that_iam_decided_on_is_closed_by_hand(client):
     for table in ("old", "new"):
         refused = refusal(other.get_table, DatabaseName="old", Name=table)
         assert refused == (_DENIED, f"{_WORDS} on {table}")
+
+
+def test_a_read_only_administrator_sees_the_catalog_and_all_grants_and_changes_nothing(
+    account, job
+):
+    reader = account.make_role(allow(["glue:*", "lakeformation:*"]))
+    settings = account.of("lakeformation")
+    before = settings.get_data_lake_settings()["DataLakeSettings"]
+    lake, glue = account.of("lakeformation", reader), account.of("glue", reader)
+    assert _list_principals(lake) == set()
+    named = {"ReadOnlyAdmins": [{"DataLakePrincipalIdentifier": reader}]}
+    settings.put_data_lake_settings(DataLakeSettings=before | named)
+    try:
+        assert job in _list_principals(lake)
+        assert _columns(glue)
+        refused = [
+            refusal(glue.create_database, DatabaseInput={"Name": "another"}),
+            refusal(
+                lake.grant_permissions,
+                Principal={"DataLakePrincipalIdentifier": reader},
+                Resource=DATABASE,
+                Permissions=["DESCRIBE"],
+            ),
+        ]
+    finally:
+        settings.put_data_lake_settings(DataLakeSettings=before)
+    assert [code for code, _ in refused] == [_DENIED, _DENIED]
+
+
+def _list_principals(lake):
+    found = lake.list_permissions(Resource=DATABASE)["PrincipalResourcePermissions"]
+    return {each["Principal"]["DataLakePrincipalIdentifier"] for each in found}

@@ -46,7 +46,6 @@ def test_a_pattern_matches_as_in_cloudwatch(pattern, message, expected):
 @pytest.mark.parametrize(
     "pattern",
     [
-        "?ERROR ?WARN",
         "-ERROR",
         "a.b",
         '"open',

@@ -21,6 +21,8 @@ import javax.security.auth.spi.LoginModule;
 import javax.security.sasl.SaslServer;
 import javax.security.sasl.SaslServerFactory;
 import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
@@ -32,6 +34,8 @@ import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
 import org.apache.kafka.server.authorizer.Action;
 import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 import org.apache.kafka.server.authorizer.AuthorizationResult;
+import org.apache.kafka.server.policy.AlterConfigPolicy;
+import org.apache.kafka.server.policy.CreateTopicPolicy;
 
 /** A Kafka broker or controller that ends with its parent and knows IAM as MSK does. */
 public final class Broker {
@@ -321,6 +325,72 @@ public final class Broker {
                         : AuthorizationResult.DENIED;
             } catch (IOException away) {
                 return AuthorizationResult.DENIED;
+            }
+        }
+    }
+
+    /** The limits of MSK Serverless for topics: their properties, replicas and partitions. */
+    public static final class ServerlessTopics implements CreateTopicPolicy, AlterConfigPolicy {
+        private static final Set<String> PROPERTIES =
+                Set.of(
+                        "cleanup.policy",
+                        "compression.type",
+                        "max.message.bytes",
+                        "message.timestamp.difference.max.ms",
+                        "message.timestamp.type",
+                        "retention.bytes",
+                        "retention.ms");
+        private static final int REPLICAS = 3;
+        private static final int MOST_PARTITIONS = 2_400;
+        private static final int MOST_COMPACTED_PARTITIONS = 120;
+        private static final long MOST_MESSAGE_BYTES = 8_388_608;
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void validate(CreateTopicPolicy.RequestMetadata request) {
+            if (request.topic().startsWith("__")) {
+                return; // Kafka's own
+            }
+            check(request.configs());
+            if (request.replicationFactor() != null && request.replicationFactor() != REPLICAS) {
+                throw new PolicyViolationException(
+                        "MSK Serverless has " + REPLICAS + " replicas of each partition, not "
+                                + request.replicationFactor());
+            }
+            String cleanup = request.configs().getOrDefault("cleanup.policy", "delete");
+            int most = cleanup.contains("compact") ? MOST_COMPACTED_PARTITIONS : MOST_PARTITIONS;
+            if (request.numPartitions() != null && request.numPartitions() > most) {
+                throw new PolicyViolationException(
+                        "MSK Serverless has up to " + most + " partitions with cleanup.policy "
+                                + cleanup + ", not " + request.numPartitions());
+            }
+        }
+
+        @Override
+        public void validate(AlterConfigPolicy.RequestMetadata request) {
+            if (request.resource().type() != ConfigResource.Type.TOPIC) {
+                throw new PolicyViolationException("MSK Serverless has properties of topics only");
+            }
+            check(request.configs());
+        }
+
+        private static void check(Map<String, String> configs) {
+            for (String name : configs.keySet()) {
+                if (!PROPERTIES.contains(name)) {
+                    throw new PolicyViolationException(
+                            "MSK Serverless does not take the property " + name + " of a topic");
+                }
+            }
+            String bytes = configs.get("max.message.bytes");
+            if (bytes != null && Long.parseLong(bytes) > MOST_MESSAGE_BYTES) {
+                throw new PolicyViolationException(
+                        "MSK Serverless takes max.message.bytes up to " + MOST_MESSAGE_BYTES
+                                + ", not " + bytes);
             }
         }
     }

@@ -10,13 +10,19 @@ from localcloud.brokers.exporters import (
     find_node_exporter,
     scrape_jmx,
 )
-from localcloud.brokers.properties import LISTENER_PORTS, ClusterSpec
+from localcloud.brokers.properties import (
+    LISTENER_PORTS,
+    VPC_LISTENER_PORTS,
+    ClusterSpec,
+    vpc_place,
+)
 from localcloud.brokers.token_server import serve_token_checks
 
 __all__ = [
     "EXPORTER_PORTS",
     "LISTENER_PORTS",
     "NO_NODE_EXPORTER",
+    "VPC_LISTENER_PORTS",
     "BrokerCluster",
     "ClusterSpec",
     "choose_network",
@@ -24,4 +30,5 @@ __all__ = [
     "prepare_brokers",
     "scrape_jmx",
     "serve_token_checks",
+    "vpc_place",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import trustme
@@ -23,9 +24,9 @@ def load_authority(directory: Path) -> trustme.CA:
     return authority
 
 
-def write_key_store(authority: trustme.CA, name: str, path: Path) -> None:
-    """Write a private key and its certificate for the name, in the one file that Kafka reads."""
-    leaf = authority.issue_cert(name)
+def write_key_store(authority: trustme.CA, names: Iterable[str], path: Path) -> None:
+    """Write a private key and its certificate for the names, in the one file that Kafka reads."""
+    leaf = authority.issue_cert(*names)
     # trustme writes "EC PRIVATE KEY"; Kafka's PEM store accepts PKCS#8 only.
     key = pem.load_pem_private_key(leaf.private_key_pem.bytes(), password=None).private_bytes(
         pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()

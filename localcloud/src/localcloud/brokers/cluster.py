@@ -215,7 +215,7 @@ class BrokerCluster:
     def _launch_broker(self, node: int) -> None:
         home = self._home(node)
         key_store = home / "keystore.pem"
-        write_key_store(self._authority, self.spec.name(node), key_store)
+        write_key_store(self._authority, self.spec.names(node), key_store)
         meta = home / "data" / "meta.properties"
         if not meta.exists():
             # Write what StorageTool writes for a broker, without a JVM; Kafka adds the rest.

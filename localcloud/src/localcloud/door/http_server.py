@@ -44,7 +44,8 @@ def serve(host: str, port: int, application: Wsgi) -> BaseWSGIServer:
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise AddressInUseError(
-            f"port {port} of {host} cannot be used ({reason}): choose another with --port"
+            f"port {port} of {host} cannot be used ({reason}): choose another with --port "
+            "or the variable LOCALCLOUD_PORT"
         ) from error
     with listener:  # the server duplicates the descriptor
         server = _Server(host, port, application, handler=_Handler, fd=listener.fileno())

@@ -70,12 +70,17 @@ class Lake:
     principal: str | None
 
     @property
-    def sees_all(self) -> bool:
-        """Return whether the caller may describe everything, create databases, use any location.
+    def administers(self) -> bool:
+        """Return whether the caller may create databases and use any location.
 
         Lake Formation Developer Guide, "Implicit Lake Formation permissions": administrators do.
         """
         return self.principal is None or self.grants.is_admin(self.principal)
+
+    @property
+    def sees_all(self) -> bool:
+        """Return whether the caller may describe everything, and list the grants of others."""
+        return self.principal is None or self.grants.may_see(self.principal)
 
     def may_on_database(self, database: str, permission: str) -> bool:
         """Return whether the principal has a permission on a database; "" is any of them."""
@@ -96,7 +101,7 @@ class Lake:
 
     def may_create_databases(self) -> bool:
         """Return whether the principal may create databases; administrators may."""
-        return self.sees_all or any(grant.resource == CATALOG for grant in self._held())
+        return self.administers or any(grant.resource == CATALOG for grant in self._held())
 
     def may_point_to(self, path: str, database_path: str) -> bool:
         """Return whether a table or database may point to an S3 path, BUCKET/PREFIX.
@@ -104,7 +109,7 @@ class Lake:
         Lake Formation Developer Guide, "Underlying data access control": only registered
         locations are restricted, and none below the location of the table's database.
         """
-        if self.sees_all or self.grants.find_location(path) is None:
+        if self.administers or self.grants.find_location(path) is None:
             return True
         if database_path and is_below(path, database_path):
             return True
@@ -264,7 +269,7 @@ def _check_table(lake: Lake, database: str, table: str, permission: str) -> None
     if _exists(lake, database, table):
         allowed = _by_iam(lake, database) or lake.may_on_table(database, table, permission)
     elif _exists(lake, database):
-        creates = lake.sees_all or lake.may_on_database(database, "CREATE_TABLE")
+        creates = lake.administers or lake.may_on_database(database, "CREATE_TABLE")
         allowed = creates or _by_iam(lake, database)
     else:
         allowed = not lake.grants.governs or lake.may_create_databases()

@@ -101,6 +101,7 @@ class LakeGrants:
     settings: dict[str, Any] = field(
         default_factory=lambda: {
             "DataLakeAdmins": [],
+            "ReadOnlyAdmins": [],
             "CreateDatabaseDefaultPermissions": [_IAM_ONLY],
             "CreateTableDefaultPermissions": [_IAM_ONLY],
             "TrustedResourceOwners": [],
@@ -124,8 +125,18 @@ class LakeGrants:
 
     def is_admin(self, principal: str) -> bool:
         """Return whether a principal administers the data lake."""
-        admins = self.settings["DataLakeAdmins"]
-        return principal in [each["DataLakePrincipalIdentifier"] for each in admins]
+        return self._is_among("DataLakeAdmins", principal)
+
+    def may_see(self, principal: str) -> bool:
+        """Return whether a principal sees the catalog and all grants.
+
+        Lake Formation Developer Guide, "Lake Formation personas": a read-only administrator does.
+        """
+        return self.is_admin(principal) or self._is_among("ReadOnlyAdmins", principal)
+
+    def _is_among(self, setting: str, principal: str) -> bool:
+        named = self.settings.get(setting, [])
+        return principal in [each["DataLakePrincipalIdentifier"] for each in named]
 
     def list_grants(self) -> list[Grant]:
         """List all grants."""

@@ -33,6 +33,11 @@ _COMMITTER = {
         "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol"
     ),
 }
+# Jobs here read little data, and compiling what runs a few times is a third of such a run.
+_INTERPRETED = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ def _settings(job: SparkJob, folder: Path) -> list[str]:
             "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
         ),
     }
-    pairs = {**_COMMITTER, **given, **own}.items()
+    pairs = {**_COMMITTER, **_INTERPRETED, **given, **own}.items()
     words = [word for name, value in pairs for word in ("--conf", f"{name}={value}")]
     return ["--master", "local[*]", "--deploy-mode", "client", *words]
 

@@ -8,7 +8,10 @@ from typing import Any, NoReturn
 from localcloud.errors import MissingHopError
 from localcloud.network import inventory
 from localcloud.network._firewall import Party, lets_in, lets_out
-from localcloud.network.nodes import Node, Nodes, Source
+from localcloud.network._routes import follow_route, peered_vpcs, route_tables
+from localcloud.network.nodes import ManagedConnection, Node, Nodes, Source, Target
+
+_ANYWHERE = IPv4Network("0.0.0.0/0")
 
 
 class Walk:
@@ -21,14 +24,18 @@ class Walk:
         if found is None:
             raise MissingHopError(f"there is no VPC {source.vpc_id} in any account")
         self.ec2, self._vpc = found
+        self._subnet_ids = source.subnet_ids
         self._group_ids = source.group_ids
         self._party = self._describe_source(source)
 
     def run(self, host: str, port: int) -> tuple[Node, int]:
         """Walk to the server and return it with its port."""
+        for connection in self._nodes.connections(self._vpc.id):
+            if host in connection.targets and inventory.resolves_private_names(self._vpc):
+                return self._through(connection, connection.targets[host], port)
         zone = inventory.zone_of_name(inventory.answering_zones(self._vpc.id), host)
         if zone is None:
-            return self._to_own_server(host, port), port
+            return self._to_address(host, port), port
         endpoint = self._to_endpoint(zone, host)
         self.into_endpoint(endpoint, port)
         owner, balancer = self._to_balancer(endpoint)
@@ -49,20 +56,68 @@ class Walk:
                 self._miss(f"{vpc_id} has no security group {group_id}")
         return Party(f"{', '.join(source.group_ids)} of {vpc_id}", source.group_ids, networks)
 
-    def _to_own_server(self, host: str, port: int) -> Node:
+    def _through(
+        self, connection: ManagedConnection, target: Target, port: int
+    ) -> tuple[Node, int]:
+        """Walk over a connection that a service made in this VPC."""
+        vpc_id, subnet_ids = self._vpc.id, connection.subnet_ids
+        networks = tuple(inventory.find_subnet(self.ec2, vpc_id, it).cidr for it in subnet_ids)
+        there = Party(f"connection {connection.id}", connection.group_ids, networks)
+        self.check_out(there, port)
+        self._check_in(self._groups(self.ec2, connection.group_ids), there.title, self._party, port)
+        self.hops.append(there.title)
+        if port != target.port:
+            self._miss(f"{there.title} leads to {target.node.name} on port {target.port} only")
+        interface = inventory.find_interface(target.node.interface_id)
+        if interface is not None:  # assumption `vpc-connection-sources`
+            self._into_interface(interface, Party("the service's network", (), (_ANYWHERE,)), port)
+        self.hops.append(f"server {target.node.name}")
+        return target.node, target.server_port
+
+    def _to_address(self, host: str, port: int) -> Node:
+        """Walk to a server by its address, in its own VPC or in a peered one."""
         for node in self._nodes.all():
             interface = inventory.find_interface(node.interface_id)
             if inventory.plain_name(node.name) != host or interface is None:
                 continue
-            if interface.vpc_id == self._vpc.id:
-                self.check_out(self._interface_party(interface), port)
-                self._into_interface(interface, self._party, port)
-                self.hops.append(f"server {node.name}")
-                return node
+            if interface.vpc_id != self._vpc.id:
+                if interface.vpc_id not in peered_vpcs(self._vpc.id):
+                    continue
+                self._cross_peering(interface)
+            self.check_out(self._interface_party(interface), port)
+            self._into_interface(interface, self._party, port)
+            self.hops.append(f"server {node.name}")
+            return node
         self._miss(
             f"no private zone of {self._vpc.id} answers for {host}; create one for "
-            f"{host.partition('.')[2]} and associate it with the VPC"
+            f"{host.partition('.')[2]} and associate it with the VPC, or peer it with the VPC of "
+            f"{host}"
         )
+
+    def _cross_peering(self, interface: Any) -> None:
+        """Follow the routes to a server of another VPC, and those of its answers back."""
+        address = IPv4Network(interface.private_ip_address)
+        there = f"{interface.private_ip_address} in {interface.vpc_id}"
+        subnet_ids = self._subnet_ids or inventory.subnet_ids(self.ec2, self._vpc.id)
+        tables = route_tables(self.ec2, self._vpc.id, subnet_ids)
+        connection = self._follow(tables, (address,), there)
+        if interface.vpc_id not in {connection.vpc.id, connection.peer_vpc.id}:
+            self._miss(f"peering connection {connection.id} does not lead to {interface.vpc_id}")
+        self.hops.append(f"peering connection {connection.id}")
+        found = inventory.find_vpc(interface.vpc_id)
+        owner = found[0] if found else self.ec2
+        tables = route_tables(owner, interface.vpc_id, (interface.subnet.id,))
+        self._follow(tables, self._party.networks, f"{self._party.title}, for answers")
+        self.hops.append(f"route back in {interface.vpc_id}")
+
+    def _follow(self, tables: list[Any], networks: tuple[IPv4Network, ...], title: str) -> Any:
+        """Return the peering connection that every one of the tables leads to."""
+        ways = [
+            follow_route(table, network, f"{title} ({network})")
+            for table in tables
+            for network in networks
+        ]
+        return ways[0]
 
     def _to_endpoint(self, zone: Any, host: str) -> Any:
         name = f"{zone.resource_id} ({inventory.plain_name(zone.name)})"

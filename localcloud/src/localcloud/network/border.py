@@ -17,6 +17,7 @@ from localcloud.errors import MissingHopError
 from localcloud.identity.callers import read_scope
 from localcloud.network import inventory
 from localcloud.network._firewall import Party
+from localcloud.network._routes import route_tables
 from localcloud.network._walk import Walk
 from localcloud.network.nodes import Nodes, Source
 from localcloud.network.views import load_network
@@ -81,7 +82,8 @@ def _enter_interface(walk: Walk, source: Source, endpoint: Any) -> None:
 
 
 def _enter_gateway(walk: Walk, source: Source, endpoint: Any) -> None:
-    missing = _route_tables(walk.ec2, source) - set(endpoint.route_table_ids)
+    tables = route_tables(walk.ec2, source.vpc_id, source.subnet_ids or (None,))
+    missing = {table.id for table in tables} - set(endpoint.route_table_ids)
     if missing:
         raise MissingHopError(
             f"endpoint {endpoint.id} for {endpoint.service_name} is not in the route table "
@@ -98,20 +100,6 @@ def service_reachable(source: Source, service: str, region: str) -> bool:
     except MissingHopError:
         return False
     return True
-
-
-def _route_tables(ec2: Any, source: Source) -> set[str]:
-    """Return the route tables of a source's subnets: their own, or the VPC's main one."""
-    tables = [it for it in list(ec2.route_tables.values()) if it.vpc_id == source.vpc_id]
-    used = set()
-    for subnet_id in source.subnet_ids or (None,):
-        own = [it.id for it in tables if _has_subnet(it, subnet_id)]
-        used |= set(own) or {it.id for it in tables if it.main_association_id}
-    return used
-
-
-def _has_subnet(table: Any, subnet_id: str | None) -> bool:
-    return any(subnet_id == one.get("SubnetId", "") for one in table.associations)
 
 
 class VpcBorder:

@@ -39,6 +39,16 @@ def find_subnet(ec2: Any, vpc_id: str, subnet_id: str) -> Any:
     raise MissingHopError(f"{vpc_id} has no subnet {subnet_id}")
 
 
+def subnet_ids(ec2: Any, vpc_id: str) -> list[str]:
+    """List the subnets of a VPC."""
+    return [
+        subnet.id
+        for subnets in list(ec2.subnets.values())
+        for subnet in list(subnets.values())
+        if subnet.vpc_id == vpc_id
+    ]
+
+
 def find_interface(interface_id: str) -> Any | None:
     """Return a network interface of any account."""
     return next(
@@ -56,6 +66,12 @@ def interface_with_address(ec2: Any, vpc_id: str, address: str) -> Any | None:
         ),
         None,
     )
+
+
+def peering_connections() -> list[Any]:
+    """List the peering connections of all accounts, those of two accounts once."""
+    found = {it.id: it for ec2 in regions_of_ec2() for it in list(ec2.vpc_pcxs.values())}
+    return list(found.values())
 
 
 def resolves_private_names(vpc: Any) -> bool:

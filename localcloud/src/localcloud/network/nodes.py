@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -32,11 +33,35 @@ class Node:
     ports: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server behind a managed connection: the port that clients dial, and the server's own."""
+
+    node: Node
+    port: int
+    server_port: int
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedConnection:
+    """A way from a VPC to servers that an AWS service made, such as a VPC connection of MSK.
+
+    The VPC resolves the names of `targets`, and the security groups decide who is let in.
+    """
+
+    id: str
+    vpc_id: str
+    subnet_ids: tuple[str, ...]
+    group_ids: tuple[str, ...]
+    targets: Mapping[str, Target]
+
+
 @dataclass(slots=True)
 class Nodes:
     """All registered servers; the service that starts a server plugs it in and unplugs it."""
 
     _by_interface: dict[str, Node] = field(default_factory=dict)
+    _connections: dict[str, ManagedConnection] = field(default_factory=dict)
 
     def plug(self, node: Node) -> None:
         """Register a server behind its interface, replacing an earlier one."""
@@ -50,9 +75,26 @@ class Nodes:
         """Return the server behind an interface, or None."""
         return self._by_interface.get(interface_id)
 
+    def connect(self, connection: ManagedConnection) -> None:
+        """Register a managed connection, replacing an earlier one of its id."""
+        self._connections[connection.id] = connection
+
+    def disconnect(self, connection_id: str) -> None:
+        """Remove a managed connection."""
+        self._connections.pop(connection_id, None)
+
+    def connections(self, vpc_id: str) -> list[ManagedConnection]:
+        """List the managed connections of a VPC."""
+        return [it for it in list(self._connections.values()) if it.vpc_id == vpc_id]
+
     def ports(self) -> frozenset[int]:
-        """Return the ports of all servers."""
-        return frozenset().union(*(node.ports for node in self.all()))
+        """Return the ports of all servers, and those of managed connections."""
+        managed = (
+            target.port
+            for connection in list(self._connections.values())
+            for target in connection.targets.values()
+        )
+        return frozenset(managed).union(*(node.ports for node in self.all()))
 
     def all(self) -> list[Node]:
         """List all registered servers."""

@@ -3,8 +3,10 @@
     record in a private zone -> interface endpoint -> endpoint service -> network load balancer
     -> listener -> target group -> target -> network interface -> the server behind it
 
-or, in the VPC of the server itself, directly to its network interface. Nothing is cached: a walk
-sees the current resources, so a removed one is missing in the next walk.
+or over a connection that the server's service made in the VPC; or, in the VPC of the server and in
+those that have a peering connection with it, to the address of its network interface: between VPCs
+over the routes of both. Nothing is cached: a walk sees the current resources, so a removed one is
+missing in the next walk.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 
 from localcloud.errors import MissingHopError
 from localcloud.network import inventory
+from localcloud.network._routes import peered_vpcs
 from localcloud.network._walk import Walk
 from localcloud.network.nodes import Node, Nodes, Source
 
@@ -86,9 +89,11 @@ def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
 
 
 def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
-    """Return the names that a VPC can resolve: of its private zones and of its own servers.
+    """Return the names that a VPC can resolve: of its private zones, and of servers in reach.
 
-    As on AWS, a private zone hides all other names below its own.
+    Those are its own, those of VPCs that it has a peering connection with, and those of managed
+    connections, whose names are private ones. As on AWS, a private zone hides all other names
+    below its own.
     """
     zones = inventory.answering_zones(vpc_id)
     names = {
@@ -97,9 +102,13 @@ def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
         for name in inventory.address_records(zone)
         if inventory.zone_of_name(zones, name) is zone
     }
+    vpc = inventory.find_vpc(vpc_id)
+    if vpc is not None and inventory.resolves_private_names(vpc[1]):
+        names |= {host for it in nodes.connections(vpc_id) for host in it.targets}
+    in_reach = {vpc_id} | peered_vpcs(vpc_id)
     for node in nodes.all():
         interface = inventory.find_interface(node.interface_id)
-        at_home = interface is not None and interface.vpc_id == vpc_id
-        if at_home and inventory.zone_of_name(zones, node.name) is None:
+        found = interface is not None and interface.vpc_id in in_reach
+        if found and inventory.zone_of_name(zones, node.name) is None:
             names.add(inventory.plain_name(node.name))
     return names

@@ -206,7 +206,8 @@ class Network:
         if not missing:
             return
         zones = inventory.answering_zones(source.vpc_id)
-        by_endpoint = inventory.zone_of_name(zones, host) is not None
+        managed = any(host in it.targets for it in self._nodes.connections(source.vpc_id))
+        by_endpoint = managed or inventory.zone_of_name(zones, host) is not None
 
         def find_target(port: int) -> tuple[str, int]:
             path = find_path(self._nodes, source, host, port)

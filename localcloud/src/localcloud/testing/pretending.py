@@ -12,6 +12,7 @@ from kafka.errors import KafkaConnectionError
 
 from localcloud.cloud import Cloud
 from localcloud.services.kafka.brokers import BrokerProcess
+from localcloud.services.kafka.listeners import all_listeners
 from localcloud.services.kafka.model import Cluster
 from localcloud.services.kafka.processes import Launcher
 
@@ -46,10 +47,10 @@ class PretendedBrokers:
         self._do("apply")
         self.properties = dict(properties)
 
-    def open_listeners(self, listeners: Any) -> None:
+    def open_listeners(self, settings: Any) -> None:
         """Keep the listeners."""
         self._do("open")
-        self.listeners = listeners
+        self.listeners = all_listeners(settings)
 
     def open_exporters(self, exporters: Collection[str]) -> None:
         """Keep the exporters."""

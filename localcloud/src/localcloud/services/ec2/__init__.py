@@ -27,6 +27,7 @@ SERVICE = Service(
         "endpoint_services",
         "endpoints",
         "instances",
+        "peering_connections",
         "security_groups",
         "subnets",
         "vpcs",
@@ -39,8 +40,8 @@ SERVICE = Service(
     check=refuse_dry_run,
     moto=Moto(
         keeps=(
-            "AssociateIamInstanceProfile AssociateRouteTable AssociateSubnetCidrBlock "
-            "AssociateVpcCidrBlock AttachNetworkInterface AttachVolume "
+            "AcceptVpcPeeringConnection AssociateIamInstanceProfile AssociateRouteTable "
+            "AssociateSubnetCidrBlock AssociateVpcCidrBlock AttachNetworkInterface AttachVolume "
             "AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateDefaultSubnet "
             "CreateDefaultVpc CreateKeyPair CreateLaunchTemplateVersion CreateManagedPrefixList "
             "CreateNetworkInterface CreateRoute CreateRouteTable CreateTags CreateVolume "
@@ -48,7 +49,7 @@ SERVICE = Service(
             "ModifyInstanceMetadataOptions ModifyLaunchTemplate ModifyManagedPrefixList "
             "ModifyNetworkInterfaceAttribute ModifySecurityGroupRules ModifySubnetAttribute "
             "ModifyVolume ModifyVpcAttribute ModifyVpcEndpoint "
-            "ModifyVpcEndpointServiceConfiguration RebootInstances "
+            "ModifyVpcEndpointServiceConfiguration RebootInstances RejectVpcPeeringConnection "
             "ReplaceIamInstanceProfileAssociation ReplaceRoute ReplaceRouteTableAssociation "
             "RevokeSecurityGroupEgress RevokeSecurityGroupIngress StartInstances StopInstances "
             "TerminateInstances UpdateSecurityGroupRuleDescriptionsEgress "
@@ -73,6 +74,7 @@ SERVICE = Service(
         "DescribeVpcEndpointConnections": "MaxResults NextToken",
         "DescribeVpcEndpointServicePermissions": "MaxResults NextToken",
         "DescribeVpcEndpointServices": "ServiceRegions",
+        "DescribeVpcPeeringConnections": "Filters MaxResults NextToken",
         "ModifyVpcEndpointServicePermissions": "PermissionType",
         "RejectVpcEndpointConnections": "TransitGatewayAttachmentIds",
         "RunInstances": (

@@ -18,6 +18,7 @@ _KINDS = (
     (("RouteTableId", "RouteTableIds"), "route-table"),
     (("VpcId",), "vpc"),
 )
+_PEERING = (("VpcPeeringConnectionId",), "vpc-peering-connection")  # a route names one too
 
 
 def list_resources(call: Call, action: str) -> Iterator[Access]:
@@ -27,7 +28,7 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
         return
     found: list[str | None] = [
         arn_of(call, each, f"{kind}/{{}}")
-        for names, kind in _KINDS
+        for names, kind in (*_KINDS, *([_PEERING] if "Peering" in call.operation else []))
         for name in names
         for each in as_list(call.params.get(name, []))
     ]

@@ -12,7 +12,21 @@ from localcloud.identity.policies import (
     judge_resource,
     read_statements,
 )
-from localcloud.services.kafka.model import Cluster, not_found, state_of
+from localcloud.services.kafka.model import Cluster, bad_request, not_found, state_of
+
+# MSK API Reference: the operations that take the ARN of a serverless cluster.
+_OF_SERVERLESS = frozenset(
+    {
+        "DeleteCluster",
+        "DeleteClusterPolicy",
+        "DescribeClusterOperationV2",
+        "DescribeClusterV2",
+        "GetBootstrapBrokers",
+        "GetClusterPolicy",
+        "ListClusterOperationsV2",
+        "PutClusterPolicy",
+    }
+)
 
 
 def find_cluster(call: Call, *, arn: str = "", action: str = "") -> Cluster:
@@ -25,6 +39,8 @@ def find_cluster(call: Call, *, arn: str = "", action: str = "") -> Cluster:
     cluster = state_of(call.cloud, arn, "cluster").clusters.get(arn)
     if cluster is None:
         raise not_found(arn)
+    if cluster.serverless and call.operation not in _OF_SERVERLESS:
+        raise bad_request("This operation cannot be performed on serverless clusters.")
     action = action or f"kafka:{call.operation}"
     if cluster.account != call.account and not _lets_in(cluster, call, action):
         raise AwsError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from kafka import KafkaAdminClient, KafkaConsumer
 
@@ -42,8 +42,8 @@ class RunningBrokers(Protocol):
     def apply(self, properties: Mapping[str, str]) -> None:
         """Apply server properties to the brokers; restart them only if necessary."""
 
-    def open_listeners(self, listeners: frozenset[str]) -> None:
-        """Restart the brokers with these listeners."""
+    def open_listeners(self, settings: dict[str, Any]) -> None:
+        """Restart the brokers with the listeners of a cluster with these settings."""
 
     def open_exporters(self, exporters: frozenset[str]) -> None:
         """Restart the brokers with these exporters of open monitoring."""

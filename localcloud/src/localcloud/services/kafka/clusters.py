@@ -21,6 +21,7 @@ from localcloud.services.kafka.model import (
     take_page,
 )
 from localcloud.services.kafka.requests import check_name, fill_settings
+from localcloud.services.kafka.serverless import make_serverless, show_serverless
 
 
 @operation("kafka", "CreateCluster")
@@ -32,17 +33,17 @@ def create_cluster(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "CreateClusterV2")
 def create_cluster_v2(call: Call) -> dict[str, Any]:
-    """Create a cluster with a type; only provisioned clusters are supported."""
-    if "Serverless" in call.params:
-        raise bad_request("localcloud has no serverless clusters; specify Provisioned")
-    if "Provisioned" not in call.params:
+    """Create a provisioned or a serverless cluster."""
+    kinds = {"Provisioned": _create, "Serverless": _create_serverless}
+    given = [kind for kind in kinds if kind in call.params]
+    if len(given) != 1:
         raise bad_request("Specify either Provisioned or Serverless")
-    cluster = _create(call, call.params["Provisioned"])
+    cluster = kinds[given[0]](call, call.params[given[0]])
     return {
         "ClusterArn": cluster.arn,
         "ClusterName": cluster.name,
         "State": "CREATING",
-        "ClusterType": "PROVISIONED",
+        "ClusterType": given[0].upper(),
     }
 
 
@@ -60,16 +61,17 @@ def describe_cluster_v2(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListClusters")
 def list_clusters(call: Call) -> dict[str, Any]:
-    """List the account's clusters by a prefix of their names."""
-    page, more = take_page(_filtered(call), call.params)
+    """List the account's provisioned clusters by a prefix of their names."""
+    found = [cluster for cluster in _filtered(call) if not cluster.serverless]
+    page, more = take_page(found, call.params)
     return {"ClusterInfoList": [_show_v1(cluster) for cluster in page], **more}
 
 
 @operation("kafka", "ListClustersV2")
 def list_clusters_v2(call: Call) -> dict[str, Any]:
-    """List the account's clusters of a type."""
-    wanted = call.params.get("ClusterTypeFilter", "PROVISIONED")
-    found = _filtered(call) if wanted == "PROVISIONED" else []
+    """List the account's clusters, all or those of a type."""
+    wanted = call.params.get("ClusterTypeFilter")
+    found = [cluster for cluster in _filtered(call) if wanted in {None, _type_of(cluster)}]
     page, more = take_page(found, call.params)
     return {"ClusterInfoList": [_show_v2(cluster) for cluster in page], **more}
 
@@ -108,15 +110,14 @@ def list_nodes(call: Call) -> dict[str, Any]:
 
 
 def _create(call: Call, given: dict[str, Any]) -> Cluster:
-    name, kafka = call.params["ClusterName"], own_state(call)
+    name = call.params["ClusterName"]
     check_name(name)
     settings = fill_settings(call, given)
     vpc_id = check_places(call.account, call.region, settings["BrokerNodeGroupInfo"])
-    with kafka.lock:
-        if any(known.name == name for known in kafka.clusters.values()):
-            raise AwsError("ConflictException", f"A cluster named {name} already exists")
-        identity, label = new_identity()
-        cluster = Cluster(
+    identity, label = new_identity()
+    return _begin(
+        call,
+        Cluster(
             arn=f"arn:aws:kafka:{call.region}:{call.account}:cluster/{name}/{identity}",
             zone=f"{name.lower()}.{label}.kafka.{call.region}.amazonaws.com",
             vpc_id=vpc_id,
@@ -124,7 +125,21 @@ def _create(call: Call, given: dict[str, Any]) -> Cluster:
             tags=call.params.get("Tags", {}),
             properties=_configured(call, given),
             created_at=now(),
-        )
+        ),
+    )
+
+
+def _create_serverless(call: Call, given: dict[str, Any]) -> Cluster:
+    name = call.params["ClusterName"]
+    check_name(name)
+    return _begin(call, make_serverless(call, name, given))
+
+
+def _begin(call: Call, cluster: Cluster) -> Cluster:
+    kafka = own_state(call)
+    with kafka.lock:
+        if any(known.name == cluster.name for known in kafka.clusters.values()):
+            raise AwsError("ConflictException", f"A cluster named {cluster.name} already exists")
         begin_cluster(call.cloud, cluster)
     return cluster
 
@@ -150,11 +165,16 @@ def _show_v1(cluster: Cluster) -> dict[str, Any]:
 
 
 def _show_v2(cluster: Cluster) -> dict[str, Any]:
-    return {
-        **_show_common(cluster),
-        "ClusterType": "PROVISIONED",
-        "Provisioned": cluster.settings,
-    }
+    own = (
+        {"Serverless": show_serverless(cluster)}
+        if cluster.serverless
+        else {"Provisioned": cluster.settings}
+    )
+    return {**_show_common(cluster), "ClusterType": _type_of(cluster), **own}
+
+
+def _type_of(cluster: Cluster) -> str:
+    return "SERVERLESS" if cluster.serverless else "PROVISIONED"
 
 
 def _show_common(cluster: Cluster) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from moto.iam.models import iam_backends
 
-from localcloud.brokers import serve_token_checks
+from localcloud.brokers import serve_token_checks, vpc_place
 from localcloud.cloud import Cloud
 from localcloud.errors import TokenRefusedError, UndecidablePolicyError
 from localcloud.identity import AcceptedToken, KnownKey, check_payload, check_token
@@ -59,6 +59,8 @@ def serve_iam(cloud: Cloud, cluster: Cluster) -> Iterator[str]:
 
     def check_of_java(payload: str) -> AcceptedToken:
         names = {node.name for node in cluster.nodes}
+        names |= {cluster.bootstrap_name}
+        names |= {vpc_place(cluster.zone, node.broker_id, "IAM")[0] for node in cluster.nodes}
         accepted = check_payload(payload, cluster.region, names, keys, datetime.now(UTC))
         return _admit(cluster, accepted)
 

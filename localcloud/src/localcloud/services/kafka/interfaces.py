@@ -43,13 +43,17 @@ def zone_of(cluster: Cluster, subnet_id: str) -> str:
 
 
 def add_nodes(cluster: Cluster, count: int) -> None:
-    """Extend the cluster to `count` nodes, spread over its subnets in turn, or add none."""
+    """Extend the cluster to `count` nodes, spread over its subnets in turn, or add none.
+
+    Those of a serverless cluster are in no VPC of the account.
+    """
     subnets = cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]
     before = len(cluster.nodes)
     try:
         for broker_id in range(before + 1, count + 1):
             subnet_id = subnets[(broker_id - 1) % len(subnets)]
-            cluster.nodes.append(_make_node(cluster, broker_id, subnet_id))
+            interface = None if cluster.serverless else _make_interface(cluster, subnet_id)
+            cluster.nodes.append(_make_node(cluster, broker_id, subnet_id, interface))
     except AwsError:
         drop_nodes(cluster, before)
         raise
@@ -64,21 +68,24 @@ def drop_nodes(cluster: Cluster, count: int) -> None:
     del cluster.nodes[count:]
 
 
-def _make_node(cluster: Cluster, broker_id: int, subnet_id: str) -> BrokerNode:
+def _make_interface(cluster: Cluster, subnet_id: str) -> Any:
     ec2 = ec2_backends[cluster.account][cluster.region]
-    interface = ec2.create_network_interface(
+    return ec2.create_network_interface(
         ec2.get_subnet(subnet_id),
         _free_address(ec2, subnet_id),
         group_ids=cluster.security_groups,
         description=f"DO NOT DELETE - Amazon MSK network interface for cluster {cluster.arn}",
     )
+
+
+def _make_node(cluster: Cluster, broker_id: int, subnet_id: str, interface: Any) -> BrokerNode:
     return BrokerNode(
         broker_id=broker_id,
         name=f"b-{broker_id}.{cluster.zone}",
         arn=cluster.arn.replace(":cluster/", ":broker/") + f"/{broker_id}",
         subnet_id=subnet_id,
-        interface_id=str(interface.id),
-        address=str(interface.private_ip_address),
+        interface_id=str(interface.id) if interface else "",
+        address=str(interface.private_ip_address) if interface else "",
         added_at=now(),
     )
 

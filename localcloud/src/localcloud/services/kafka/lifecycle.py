@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from localcloud.authorities import Authorities
+from localcloud.brokers import LISTENER_PORTS, VPC_LISTENER_PORTS, vpc_place
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call
-from localcloud.network.nodes import Node, Nodes
+from localcloud.network.nodes import ManagedConnection, Node, Nodes, Target
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes
-from localcloud.services.kafka.listeners import exporter_ports, open_ports
+from localcloud.services.kafka.listeners import exporter_ports, open_ports, vpc_logins
 from localcloud.services.kafka.model import (
     Cluster,
     ClusterOperation,
@@ -61,11 +62,73 @@ def begin_update(
 
 
 def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
-    """Register each broker and its ports behind its interface."""
+    """Register each broker and its ports behind its interface, or those of a serverless cluster."""
+    if cluster.serverless:
+        _plug_serverless(cloud, cluster)
+        return
     ports = exporter_ports(cluster.settings).union(open_ports(cluster.settings).values())
     for node in cluster.nodes:
         address = running(cluster).address(node.broker_id)
         cloud.state(Nodes).plug(Node(node.name, node.interface_id, address, ports))
+    plug_connections(cloud, cluster)
+
+
+def _plug_serverless(cloud: Cloud, cluster: Cluster) -> None:
+    """Let each VPC of a serverless cluster know its names, and that of all brokers."""
+    port = LISTENER_PORTS["IAM"]
+    names = {node.name: node.broker_id for node in cluster.nodes}
+    names[cluster.bootstrap_name] = cluster.nodes[0].broker_id
+    targets = {}
+    for name, broker_id in names.items():
+        server = Node(name, "", running(cluster).address(broker_id), frozenset({port}))
+        targets[name] = Target(server, port, port)
+    for config in cluster.vpc_configs:
+        cloud.state(Nodes).connect(
+            ManagedConnection(
+                _connection_id(cluster, config),
+                config["VpcId"],
+                tuple(config["SubnetIds"]),
+                tuple(config["SecurityGroupIds"]),
+                targets,
+            )
+        )
+
+
+def _connection_id(cluster: Cluster, config: dict[str, Any]) -> str:
+    return f"{cluster.arn} in {config['VpcId']}"
+
+
+def plug_connections(cloud: Cloud, cluster: Cluster) -> None:
+    """Let the VPC connections to a cluster lead to its brokers, those that are available."""
+    nodes = cloud.state(Nodes)
+    for _, _, kafka in cloud.states(Kafka):
+        for connection in list(kafka.vpc_connections.values()):
+            if connection.cluster_arn != cluster.arn:
+                continue
+            if connection.state != "AVAILABLE":
+                nodes.disconnect(connection.arn)
+                continue
+            nodes.connect(
+                ManagedConnection(
+                    connection.arn,
+                    connection.vpc_id,
+                    tuple(connection.subnets),
+                    tuple(connection.security_groups),
+                    _vpc_targets(cloud, cluster, connection.login),
+                )
+            )
+
+
+def _vpc_targets(cloud: Cloud, cluster: Cluster, login: str) -> dict[str, Target]:
+    if login not in vpc_logins(cluster.settings):
+        return {}
+    targets = {}
+    for node in cluster.nodes:
+        host, port = vpc_place(cluster.zone, node.broker_id, login)
+        server = cloud.state(Nodes).behind(node.interface_id)
+        if server is not None:
+            targets[host] = Target(server, port, VPC_LISTENER_PORTS[f"VPC_{login}"])
+    return targets
 
 
 def begin_deletion(cloud: Cloud, cluster: Cluster) -> None:
@@ -167,11 +230,14 @@ def _delete(cloud: Cloud, cluster: Cluster) -> None:
     cloud.state(Authorities).remove(cluster.arn)
     for node in cluster.nodes:
         cloud.state(Nodes).unplug(node.interface_id)
+    for config in cluster.vpc_configs:
+        cloud.state(Nodes).disconnect(_connection_id(cluster, config))
     drop_nodes(cluster, 0)
     for _, _, kafka in cloud.states(Kafka):
         for connection in kafka.vpc_connections.values():
             if connection.cluster_arn == cluster.arn:
                 connection.state = "INACTIVE"
+    plug_connections(cloud, cluster)
     del cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn]
 
 

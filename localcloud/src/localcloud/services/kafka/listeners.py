@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.brokers import EXPORTER_PORTS, LISTENER_PORTS, find_node_exporter
+from localcloud.brokers import EXPORTER_PORTS, LISTENER_PORTS, find_node_exporter, vpc_place
 from localcloud.services.kafka.model import Cluster
-
-_VPC_PORT = 14000  # plus the broker's id
 
 _ANSWERS = {
     "PLAINTEXT": "BootstrapBrokerString",
@@ -26,17 +24,28 @@ def enabled_listeners(settings: dict[str, Any]) -> frozenset[str]:
     """Return the listeners of a cluster with these settings."""
     login = settings.get("ClientAuthentication", {})
     transit = settings["EncryptionInfo"]["EncryptionInTransit"]["ClientBroker"]
-    open_to_all = login.get("Unauthenticated", {}).get("Enabled", not any_login(login))
+    open_to_all = admits_anyone(settings)
     return frozenset(
         name
         for name, enabled in {
             "PLAINTEXT": open_to_all and transit != "TLS",
-            "TLS": open_to_all and transit != "PLAINTEXT",
+            "TLS": (open_to_all or is_enabled(login, "Tls")) and transit != "PLAINTEXT",
             "SCRAM": is_enabled(login, "Sasl", "Scram"),
             "IAM": is_enabled(login, "Sasl", "Iam"),
         }.items()
         if enabled
     )
+
+
+def admits_anyone(settings: dict[str, Any]) -> bool:
+    """Return whether a cluster with these settings admits clients without a login."""
+    login = settings.get("ClientAuthentication", {})
+    return bool(login.get("Unauthenticated", {}).get("Enabled", not any_login(login)))
+
+
+def all_listeners(settings: dict[str, Any]) -> frozenset[str]:
+    """Return the listeners of a cluster with these settings, those for VPC connections too."""
+    return enabled_listeners(settings) | {f"VPC_{name}" for name in vpc_logins(settings)}
 
 
 def open_ports(settings: dict[str, Any]) -> dict[str, int]:
@@ -65,23 +74,23 @@ def any_login(login: dict[str, Any]) -> bool:
 
 
 def is_enabled(value: dict[str, Any], *path: str) -> bool:
-    """Return `Enabled` at the end of a path of optional members."""
+    """Return `Enabled` at the end of a path; a list of authorities enables TLS by itself."""
     for name in path:
         value = value.get(name) or {}
-    return bool(value.get("Enabled"))
+    return bool(value.get("Enabled", value.get("CertificateAuthorityArnList")))
 
 
 def bootstrap_strings(cluster: Cluster) -> dict[str, str]:
     """Return the answer of GetBootstrapBrokers."""
+    if cluster.bootstrap_name:
+        return {_ANSWERS["IAM"]: f"{cluster.bootstrap_name}:{LISTENER_PORTS['IAM']}"}
     strings = {
         _ANSWERS[name]: ",".join(f"{node.name}:{port}" for node in cluster.nodes)
         for name, port in open_ports(cluster.settings).items()
     }
     for name in vpc_logins(cluster.settings):
-        strings[_VPC_ANSWERS[name]] = ",".join(
-            f"b-{node.broker_id}.{name.lower()}.{cluster.zone}:{_VPC_PORT + node.broker_id}"
-            for node in cluster.nodes
-        )
+        places = (vpc_place(cluster.zone, node.broker_id, name) for node in cluster.nodes)
+        strings[_VPC_ANSWERS[name]] = ",".join(f"{host}:{port}" for host, port in places)
     return strings
 
 

@@ -63,7 +63,8 @@ class ClusterOperation:
 class Cluster:
     """One cluster; `settings` are what DescribeClusterV2 shows as Provisioned.
 
-    `secrets` maps the ARNs of associated secrets to their users.
+    `secrets` maps the ARNs of associated secrets to their users. A serverless cluster has
+    `vpc_configs`, and settings that only localcloud sees.
     """
 
     arn: str
@@ -80,6 +81,7 @@ class Cluster:
     nodes: list[BrokerNode] = field(default_factory=list)
     operations: list[ClusterOperation] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
+    vpc_configs: list[dict[str, Any]] = field(default_factory=list)
     policy: str = ""
     policy_version: str = ""
     brokers: RunningBrokers | None = None
@@ -111,6 +113,16 @@ class Cluster:
         """The security groups of its brokers."""
         groups: list[str] = self.settings["BrokerNodeGroupInfo"]["SecurityGroups"]
         return groups
+
+    @property
+    def serverless(self) -> bool:
+        """Whether it is a serverless cluster; others are provisioned."""
+        return bool(self.vpc_configs)
+
+    @property
+    def bootstrap_name(self) -> str:
+        """The name of all brokers of a serverless cluster, empty in others."""
+        return f"boot-{self.zone}" if self.serverless else ""
 
     def node(self, broker_id: int) -> BrokerNode:
         """Return a broker by its id; raise LookupError with the existing ids."""
@@ -155,6 +167,11 @@ class VpcConnection:
     tags: dict[str, str]
     created_at: datetime
     state: str = "AVAILABLE"
+
+    @property
+    def login(self) -> str:
+        """The way to log in, as listeners are called: IAM, SCRAM or TLS."""
+        return self.authentication.removeprefix("SASL_")
 
 
 class Kafka:

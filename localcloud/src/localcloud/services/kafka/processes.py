@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
@@ -17,10 +18,15 @@ from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.errors import AddressInUseError, BrokerStartError
 from localcloud.network.loopback import BROKER_NETWORKS, claim_network
+from localcloud.services.kafka.authorities import read_authorities
 from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
 from localcloud.services.kafka.iam import serve_iam
 from localcloud.services.kafka.interfaces import zone_of
-from localcloud.services.kafka.listeners import enabled_exporters, enabled_listeners
+from localcloud.services.kafka.listeners import (
+    admits_anyone,
+    all_listeners,
+    enabled_exporters,
+)
 from localcloud.services.kafka.model import Cluster, bad_request
 
 _ATTEMPTS = 5
@@ -44,6 +50,15 @@ def running(cluster: Cluster) -> RunningBrokers:
     return cluster.brokers
 
 
+def listening(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what brokers with these settings listen on, and whose certificates they accept."""
+    return {
+        "listeners": all_listeners(settings),
+        "client_authorities": read_authorities(settings),
+        "anonymous": admits_anyone(settings),
+    }
+
+
 def launch_brokers(cloud: Cloud, cluster: Cluster) -> RunningBrokers:
     """Start a cluster's brokers and wait until they answer."""
     with _PREPARING:  # one JVM archive for all, created once
@@ -59,15 +74,15 @@ class _Brokers:
     def __init__(self, cloud: Cloud, cluster: Cluster) -> None:
         self._folder = cloud.folder / "kafka" / cluster.uuid
         self._ending = ExitStack()
-        listeners = enabled_listeners(cluster.settings)
         self._spec = ClusterSpec(
             zone=cluster.zone,
             broker_count=len(cluster.nodes),
-            listeners=listeners,
+            **listening(cluster.settings),
             exporters=enabled_exporters(cluster.settings),
             racks={node.broker_id: zone_of(cluster, node.subnet_id) for node in cluster.nodes},
             token_url=self._ending.enter_context(serve_iam(cloud, cluster)),
             properties={**_MSK_DEFAULTS, **cluster.properties},
+            bootstrap_name=cluster.bootstrap_name,
         )
         self._cluster = self._make()
         self._dynamic: set[str] = set()
@@ -130,8 +145,8 @@ class _Brokers:
             self._restart_all()
             raise
 
-    def open_listeners(self, listeners: frozenset[str]) -> None:
-        self._cluster.spec = replace(self._cluster.spec, listeners=listeners)
+    def open_listeners(self, settings: dict[str, Any]) -> None:
+        self._cluster.spec = replace(self._cluster.spec, **listening(settings))
         self._restart_all()
 
     def open_exporters(self, exporters: frozenset[str]) -> None:

@@ -9,6 +9,7 @@ from moto.logs.models import logs_backends
 
 from localcloud.door.operations import Call
 from localcloud.identity.resource_policies import key_arn, policy_of
+from localcloud.services.kafka.authorities import read_authorities
 from localcloud.services.kafka.configurations import find_revision
 from localcloud.services.kafka.listeners import (
     any_login,
@@ -96,10 +97,10 @@ def check_security(settings: dict[str, Any]) -> None:
     """Raise AwsError for ways to log in that exclude each other or that localcloud lacks."""
     login = settings.get("ClientAuthentication", {})
     transit = settings["EncryptionInfo"]["EncryptionInTransit"]["ClientBroker"]
-    if is_enabled(login, "Tls"):
-        raise bad_request("localcloud has no TLS client authentication; enable SCRAM or IAM")
+    if is_enabled(login, "Tls") and not read_authorities(settings):
+        raise bad_request("TLS client authentication needs the ARN of a private CA")
     if any_login(login) and transit == "PLAINTEXT":
-        raise bad_request("SASL needs encryption in transit between clients and brokers: TLS")
+        raise bad_request("A login needs encryption in transit between clients and brokers: TLS")
     if not enabled_listeners(settings):
         raise bad_request("The cluster would have no way to connect to it")
 
@@ -117,6 +118,8 @@ def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None
     if wanted.get("PublicAccess", {}).get("Type", "DISABLED") != "DISABLED":
         raise bad_request("localcloud has no public access to brokers")
     shown = {**settings, "BrokerNodeGroupInfo": {"ConnectivityInfo": wanted}}
+    if "TLS" in vpc_logins(shown):
+        raise bad_request("localcloud has no VPC connectivity with TLS; enable SCRAM or IAM")
     if missing := vpc_logins(shown) - enabled_listeners(settings):
         raise bad_request(
             f"VPC connectivity with {', '.join(sorted(missing))} needs the same way to log in "

@@ -9,9 +9,9 @@ from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.configurations import find_revision, read_properties
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes, zone_of
 from localcloud.services.kafka.lifecycle import begin_update, plug_nodes
-from localcloud.services.kafka.listeners import enabled_exporters, enabled_listeners
+from localcloud.services.kafka.listeners import enabled_exporters
 from localcloud.services.kafka.model import Cluster, bad_request
-from localcloud.services.kafka.processes import running
+from localcloud.services.kafka.processes import listening, running
 from localcloud.services.kafka.requests import (
     check_broker_count,
     check_connectivity,
@@ -112,7 +112,10 @@ def update_connectivity(call: Call) -> dict[str, Any]:
     check_connectivity(cluster.settings, wanted)
 
     def change(cluster: Cluster) -> None:
-        cluster.settings["BrokerNodeGroupInfo"]["ConnectivityInfo"].update(wanted)
+        group = cluster.settings["BrokerNodeGroupInfo"]
+        changed = {**group, "ConnectivityInfo": {**group["ConnectivityInfo"], **wanted}}
+        _open_listeners(cluster, {"BrokerNodeGroupInfo": changed})
+        plug_nodes(call.cloud, cluster)
 
     return begin_update(call, "UPDATE_CONNECTIVITY", {"ConnectivityInfo": wanted}, change)
 
@@ -149,9 +152,7 @@ def update_security(call: Call) -> dict[str, Any]:
     check_security(wanted)
 
     def change(cluster: Cluster) -> None:
-        if enabled_listeners(wanted) != enabled_listeners(cluster.settings):
-            running(cluster).open_listeners(enabled_listeners(wanted))
-        cluster.settings.update(wanted)
+        _open_listeners(cluster, wanted)
         plug_nodes(call.cloud, cluster)
 
     return begin_update(call, "UPDATE_SECURITY", given, change)
@@ -171,6 +172,14 @@ def reboot_broker(call: Call) -> dict[str, Any]:
             running(cluster).restart(node.broker_id)
 
     return begin_update(call, "REBOOT_NODE", {}, change)
+
+
+def _open_listeners(cluster: Cluster, changes: dict[str, Any]) -> None:
+    """Change settings, after the brokers were restarted if they need other listeners."""
+    wanted = {**cluster.settings, **changes}
+    if listening(wanted) != listening(cluster.settings):
+        running(cluster).open_listeners(wanted)
+    cluster.settings.update(changes)
 
 
 def _pick(call: Call, *names: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""VPC connections (multi-VPC connectivity): the control plane only."""
+"""VPC connections (multi-VPC connectivity), through which brokers are reached from other VPCs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.network.nodes import Nodes
 from localcloud.services.kafka.access import find_cluster, find_own_cluster
 from localcloud.services.kafka.interfaces import check_places
+from localcloud.services.kafka.lifecycle import plug_connections
 from localcloud.services.kafka.listeners import vpc_logins
 from localcloud.services.kafka.model import (
     Kafka,
@@ -21,8 +23,6 @@ from localcloud.services.kafka.model import (
     take_page,
 )
 
-_LOGINS = {"SASL_IAM": "IAM", "SASL_SCRAM": "SCRAM", "TLS": "TLS"}
-
 
 @operation("kafka", "CreateVpcConnection")
 def create_vpc_connection(call: Call) -> dict[str, Any]:
@@ -31,8 +31,7 @@ def create_vpc_connection(call: Call) -> dict[str, Any]:
     cluster = find_cluster(call, arn=params["TargetClusterArn"])
     if cluster.state != "ACTIVE":
         raise bad_request(f"The cluster must be ACTIVE for this; it is {cluster.state}")
-    login = _LOGINS.get(params["Authentication"])
-    if login not in vpc_logins(cluster.settings):
+    if params["Authentication"].removeprefix("SASL_") not in vpc_logins(cluster.settings):
         raise bad_request(
             f"The cluster has no VPC connectivity with {params['Authentication']}; it has "
             f"{', '.join(sorted(vpc_logins(cluster.settings))) or 'none'}"
@@ -47,11 +46,12 @@ def create_vpc_connection(call: Call) -> dict[str, Any]:
         authentication=params["Authentication"],
         vpc_id=params["VpcId"],
         subnets=params["ClientSubnets"],
-        security_groups=params["SecurityGroups"],
+        security_groups=places["SecurityGroups"],
         tags=params.get("Tags", {}),
         created_at=now(),
     )
     own_state(call).vpc_connections[connection.arn] = connection
+    plug_connections(call.cloud, cluster)
     return _show(connection)
 
 
@@ -73,6 +73,7 @@ def delete_vpc_connection(call: Call) -> dict[str, Any]:
     """Delete a connection."""
     connection = _find_connection(call, call.params["Arn"])
     del own_state(call).vpc_connections[connection.arn]
+    call.cloud.state(Nodes).disconnect(connection.arn)
     return {"VpcConnectionArn": connection.arn, "State": "DELETING"}
 
 
@@ -98,6 +99,7 @@ def reject_client_vpc_connection(call: Call) -> dict[str, Any]:
     if connection is None or connection.cluster_arn != cluster.arn:
         raise AwsError("ForbiddenException", f"{arn} is not a connection to {cluster.arn}")
     connection.state = "REJECTED"
+    plug_connections(call.cloud, cluster)
     return {}
 
 

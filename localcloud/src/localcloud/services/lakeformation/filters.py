@@ -106,7 +106,7 @@ def _check_rows(text: str, columns: list[str]) -> None:
 
 def _check_caller(call: Call) -> None:
     """Refuse a caller that does not administer the lake."""
-    if not lake_of(call).sees_all:
+    if not lake_of(call).administers:
         raise AwsError(
             "AccessDeniedException",
             "Insufficient Lake Formation permission(s): Required SELECT with grant option",

@@ -131,7 +131,7 @@ def _check_principal(call: Call, principal: str) -> None:
 def _check_grantor(call: Call, grant: Grant) -> None:
     """Refuse a caller that may not pass these permissions on."""
     lake = lake_of(call)
-    if lake.sees_all:
+    if lake.administers:
         return
     own = {
         permission

@@ -1,4 +1,4 @@
-"""The filter patterns of CloudWatch Logs: terms that all occur, or a condition on a line of JSON.
+"""The filter patterns of CloudWatch Logs: terms, of which all or any occur, or a condition on JSON.
 
 CloudWatch Logs User Guide, "Filter pattern syntax". Others are refused rather than ignored.
 """
@@ -15,6 +15,7 @@ Matcher: TypeAlias = Callable[[str], bool]
 
 _TERM: Final = r'"(?:[^"\\]|\\.)*"|\w+'
 _TERMS: Final = re.compile(rf"\s*(?:(?:{_TERM})(?:\s+|$))*")
+_OPTIONAL: Final = re.compile(rf"\s*(?:\?(?:{_TERM})(?:\s+|$))+")
 _CONDITION: Final = re.compile(
     r"\s*\{\s*\$(?P<path>(?:\.[\w-]+)+)\s*(?P<sign>>=|<=|=|>|<)\s*"
     r'(?:(?P<number>-?\d+(?:\.\d+)?)|"(?P<text>[^"\\*]*)")\s*\}\s*'
@@ -34,14 +35,17 @@ def read_pattern(pattern: str) -> Matcher:
     Raises:
         ValueError: the pattern is invalid, or none of those that are answered here.
     """
+    terms = [_unquote(each) for each in re.findall(_TERM, pattern)]
     if _TERMS.fullmatch(pattern):
-        terms = [_unquote(each) for each in re.findall(_TERM, pattern)]
         return lambda message: all(term in message for term in terms)
+    if _OPTIONAL.fullmatch(pattern):
+        return lambda message: any(term in message for term in terms)
     found = _CONDITION.fullmatch(pattern)
     if found is None or (found["text"] is not None and found["sign"] != "="):
         raise ValueError(
-            f"Invalid filter pattern {pattern}; localcloud answers terms, quoted terms, and one "
-            'condition such as { $.Rows >= 1 } or { $.service = "orders" }'
+            f"Invalid filter pattern {pattern}; localcloud answers terms, quoted terms, terms that "
+            "all begin with ?, and one condition such as { $.Rows >= 1 } or "
+            '{ $.service = "orders" }'
         )
     path = found["path"].split(".")[1:]
     expected = found["text"] if found["number"] is None else float(found["number"])
