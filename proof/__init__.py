@@ -1,0 +1,1 @@
+"""The proof: the same live schema changes, sent to Penstock and to its peers."""

@@ -1,0 +1,92 @@
+"""The AWS account of a run: an emulation of AWS on this machine, and tables in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+
+from proof.system import ROOT
+
+ACCOUNT, REGION = "111111111111", "eu-central-1"
+_KINDS: Final = {"id": "S", "stage": "S", "nextAttemptAt": "N"}
+
+
+@contextmanager
+def running_aws(folder: Path) -> Iterator[str]:
+    """Run localcloud's AWS APIs until the block ends, and yield their endpoint."""
+    folder.mkdir()
+    words = [sys.executable, "-m", "bench.stubs.aws", str(folder)]
+    with (folder / "log").open("wb") as log:
+        cloud = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT)
+    with cloud:
+        assert cloud.stdout
+        try:
+            yield cloud.stdout.readline().strip()
+        finally:
+            cloud.kill()
+
+
+def environ_of(endpoint: str) -> dict[str, str]:
+    """Return the environment of a program that works in the account."""
+    return {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": ACCOUNT,
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ENDPOINT_URL": endpoint,
+    }
+
+
+def make_errors(endpoint: str, name: str) -> Mapping[str, str]:
+    """Make a table and a bucket for dead letters as infra/modules/reading-store does."""
+    _client("dynamodb", endpoint).create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[
+            {"AttributeName": each, "AttributeType": kind} for each, kind in _KINDS.items()
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "due",
+                "KeySchema": [
+                    {"AttributeName": "stage", "KeyType": "HASH"},
+                    {"AttributeName": "nextAttemptAt", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+    )
+    bucket = f"{name}-parked"
+    _client("s3", endpoint).create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    return {"PENSTOCK_ERRORS_TABLE": name, "PENSTOCK_PARKED_BUCKET": bucket}
+
+
+def make_rows(endpoint: str, name: str) -> None:
+    """Make a table for rows by `id` and the place of their record."""
+    _client("dynamodb", endpoint).create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": "id", "KeyType": "HASH"},
+            {"AttributeName": "rowId", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": each, "AttributeType": "S"} for each in ("id", "rowId")
+        ],
+    )
+
+
+def _client(service: Any, endpoint: str) -> Any:
+    session = boto3.Session(ACCOUNT, "any", region_name=REGION)
+    return session.client(service, endpoint_url=endpoint)

@@ -1,0 +1,155 @@
+"""Iceberg's sink of Kafka Connect: a worker with a connector for each change."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+
+from bench.connect import find_plugins
+from localcloud.jars import JARS
+from proof.readers import IcebergTables, TopicLetters
+from proof.system import QUICK, Place
+from proof.topics import make_topics
+
+_MAIN: Final = "org.apache.kafka.connect.cli.ConnectStandalone"
+_LETTERS: Final = "-dead-letters"
+_START_SECONDS: Final = 180
+_COMMIT_MS: Final = 5_000
+
+
+@dataclass(slots=True)
+class IcebergSink:
+    """The worker, which is asked for the state of tasks by its REST API."""
+
+    place: Place
+    tables: IcebergTables = field(init=False)
+    letters: TopicLetters = field(init=False)
+    _folder: Path = field(init=False)
+    _process: subprocess.Popen[bytes] = field(init=False)
+    _url: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._folder = self.place.new_folder("iceberg-sink")
+        self.tables = IcebergTables(self._folder / "lake/proof")
+        self.letters = TopicLetters(self.place.servers, _LETTERS)
+        port = _free_port()
+        self._url = f"http://127.0.0.1:{port}"
+        file = self._folder / "worker.properties"
+        settings = _worker(self.place, self._folder, port)
+        file.write_text("".join(f"{name}={text}\n" for name, text in settings.items()))
+        words = ["java", *QUICK, "-Xmx2g", "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
+        with (self._folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT)
+
+    def start(self, changes: Sequence[str]) -> None:
+        """Start a connector for each change, once the worker answers."""
+        self._await_start()
+        make_topics(self.place.servers, [f"{each}-control" for each in changes])
+        for each in changes:
+            self._call(
+                "PUT", f"/connectors/{each}/config", _connector(self.place, self._folder, each)
+            )
+
+    def why_ended(self, change: str) -> str:
+        """Return the error of a task that has failed."""
+        status = self._call("GET", f"/connectors/{change}/status")
+        traces = [
+            each["trace"]
+            for each in (status["connector"], *status["tasks"])
+            if each["state"] == "FAILED"
+        ]
+        return _last_cause(traces[0]) if traces else ""
+
+    def restart(self, change: str) -> None:
+        """Restart a connector and its tasks."""
+        self._call("POST", f"/connectors/{change}/restart?includeTasks=true")
+
+    def describe_trouble(self, change: str) -> str:
+        """Return the reason that its first dead letter gives."""
+        return self.letters.describe(change)
+
+    def close(self) -> None:
+        """End the worker."""
+        self._process.kill()
+        self._process.wait()
+
+    def _await_start(self) -> None:
+        until = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                self._call("GET", "/connectors")
+                return
+            except URLError:
+                assert self._process.poll() is None, f"the worker ended, see {self._folder}/log"
+                assert time.monotonic() < until, "the worker does not answer"
+                time.sleep(1)
+
+    def _call(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self._url}{path}", data, headers, method=method)
+        until = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=120) as answer:
+                    text = answer.read()
+                return json.loads(text) if text else None
+            except HTTPError as error:  # a status that is not there yet
+                if error.code not in {404, 409} or time.monotonic() > until:
+                    raise
+                time.sleep(1)
+
+
+def _worker(place: Place, folder: Path, port: int) -> dict[str, str]:
+    return {
+        "bootstrap.servers": place.servers,
+        "plugin.path": str(find_plugins(folder)),
+        "listeners": f"http://127.0.0.1:{port}",
+        "offset.storage.file.filename": str(folder / "offsets"),
+        "offset.flush.interval.ms": str(_COMMIT_MS),
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "io.apicurio.registry.utils.converter.AvroConverter",
+        "value.converter.apicurio.registry.url": f"http://{place.registry}/apis/registry/v2",
+        "value.converter.apicurio.registry.headers.enabled": "false",
+    }
+
+
+def _connector(place: Place, folder: Path, change: str) -> dict[str, str]:
+    return {
+        "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+        "tasks.max": "1",
+        "topics": change,
+        "consumer.override.auto.offset.reset": "earliest",
+        "iceberg.tables": f"proof.{change.replace('-', '_')}",
+        "iceberg.tables.auto-create-enabled": "true",
+        "iceberg.tables.evolve-schema-enabled": "true",
+        "iceberg.tables.schema-force-optional": "true",
+        "iceberg.control.topic": f"{change}-control",
+        "iceberg.control.commit.interval-ms": str(_COMMIT_MS),
+        "iceberg.catalog.type": "hadoop",
+        "iceberg.catalog.warehouse": str(folder / "lake"),
+        "errors.retry.timeout": "60000",
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": f"{change}{_LETTERS}",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+
+
+def _last_cause(trace: str) -> str:
+    causes = [line for line in trace.splitlines() if line.startswith("Caused by: ")]
+    return (causes or trace.splitlines())[-1].removeprefix("Caused by: ")[:300]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port

@@ -1,0 +1,63 @@
+"""Penstock's Spark job `consume`, from topics to Iceberg tables: a query for each change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from proof.accounts import environ_of, make_errors
+from proof.readers import DynamoLetters, IcebergTables
+from proof.system import PYTHON, Place, Worker
+
+_TABLE = "proof-job-errors"
+
+
+@dataclass(slots=True)
+class PenstockJob:
+    """The queries, in one Spark session of a process of its own."""
+
+    place: Place
+    tables: IcebergTables = field(init=False)
+    letters: DynamoLetters = field(init=False)
+    _worker: Worker = field(init=False)
+
+    def __post_init__(self) -> None:
+        folder = self.place.new_folder("penstock-job")
+        self.tables = IcebergTables(folder / "lake/proof")
+        self.letters = DynamoLetters(self.place.aws, _TABLE)
+        environ: Mapping[str, str] = {
+            **environ_of(self.place.aws),
+            **make_errors(self.place.aws, _TABLE),
+            "KAFKA_BOOTSTRAP_SERVERS": self.place.servers,
+            "KAFKA_SECURITY": "plaintext",
+            "PENSTOCK_REGISTRY": f"apicurio+http://{self.place.registry}",
+            "PENSTOCK_TRIGGER": "5 seconds",
+            "PENSTOCK_LEASE_SECONDS": "120",
+            "PENSTOCK_HEARTBEAT_SECONDS": "30",
+            "PENSTOCK_KEY": "id",
+            "PENSTOCK_SORT_NAME": "rowId",
+            "PENSTOCK_EVENT_TIME": "none",
+            "PROOF_FOLDER": str(folder),
+        }
+        self._worker = Worker([*PYTHON, "proof.spark_worker"], folder / "log", environ)
+
+    def start(self, changes: Sequence[str]) -> None:
+        """Start a query for each change."""
+        for each in changes:
+            self.restart(each)
+
+    def why_ended(self, change: str) -> str:
+        """Return the error that ended a query."""
+        return self._worker.ask("why_ended", change=change)
+
+    def restart(self, change: str) -> None:
+        """Start a query, from its checkpoint if it has one."""
+        self._worker.ask("start", change=change)
+
+    def describe_trouble(self, change: str) -> str:
+        """Return the reason that its first dead letter gives."""
+        return self.letters.describe(change)
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()

@@ -1,0 +1,40 @@
+"""The oracle of the proof judges Penstock, so it shares no code with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.structure.test_imports import _imported
+
+_ROOT = Path(__file__).parents[3]
+# What decides, what reads, and what is sent.
+_INDEPENDENT = ("oracle", "readers", "sent", "change", "changes")
+_KNOWN = {f"proof.{each}" for each in _INDEPENDENT}
+
+
+def _foreign(source: str) -> set[str]:
+    """Return what a module imports from this repository beyond the independent modules."""
+    names = {name for name in _imported(source, "proof") if not name.startswith("__future__")}
+    ours = {"penstock", "localcloud", "proof", "bench", "tests", "tools", "jobs"}
+    local = {name for name in names if name.partition(".")[0] in ours}
+    return {name for name in local if name.rpartition(".")[0] not in _KNOWN}
+
+
+@pytest.mark.parametrize("module", _INDEPENDENT)
+def test_the_oracle_knows_nothing_of_penstock(module: str) -> None:
+    assert _foreign((_ROOT / f"proof/{module}.py").read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import penstock.framing",
+        "from penstock.schemas import Schema",
+        "from proof.run import Run",
+        "from localcloud.jars import JARS",
+    ],
+)
+def test_an_import_of_penstock_is_found(line: str) -> None:
+    assert _foreign(line) != set()
