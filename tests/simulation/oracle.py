@@ -1,0 +1,207 @@
+"""The checks at the end of a run, which import nothing of Penstock."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import fastavro
+
+_HEADER: Final = 18  # bytes of a frame before its payload
+_ADDED: Final = {"deviceId", "timestamp", "readingId"}
+_NUMBERS: Final = {"int", "long", "float", "double"}
+
+
+class Version(Protocol):
+    """A version that the registry holds."""
+
+    id: str
+    number: int
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A record of the topic; `is_hostile` says that no producer of Penstock wrote it."""
+
+    place: str
+    device: str
+    time_ms: int
+    offset: int
+    value: bytes
+    is_hostile: bool
+
+    @property
+    def letter(self) -> str:
+        """The id of its dead letter."""
+        return f"{self.place}/{self.time_ms}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An event, and the place of its record or the reason of its refusal."""
+
+    event: Mapping[str, Any]
+    place: str = ""
+    refused_for: str = ""
+
+
+def find_kinds(versions: Iterable[Version]) -> dict[str, str]:
+    """Return the kind of each field: that of the first version with it.
+
+    A version with another kind of any field is no version: it has no effect.
+    """
+    agreed: dict[str, str] = {}
+    for version in sorted(versions, key=lambda each: each.number):
+        found = dict(_list_kinds(json.loads(version.definition)))
+        if all(agreed.get(name, kind) == kind for name, kind in found.items()):
+            agreed |= found
+    return agreed
+
+
+def _list_kinds(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for field in schema["fields"]:
+        yield from _list_kind(field["type"], path + field["name"])
+
+
+def _list_kind(schema: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(schema, list):
+        (schema,) = [each for each in schema if each != "null"] or ["null"]
+    kind = schema["type"] if isinstance(schema, dict) else schema
+    if kind == "null":
+        return
+    yield path, "number" if kind in _NUMBERS else kind
+    if kind == "record":
+        yield from _list_kinds(schema, path + ".")
+    elif kind == "array":
+        yield from _list_kind(schema["items"], path + "[]")
+
+
+def list_event_kinds(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the kind of each value of an event, by its path."""
+    match value:
+        case None:
+            return
+        case bool():
+            yield path, "boolean"
+        case int() | float():
+            yield path, "number"
+        case str():
+            yield path, "string"
+        case list():
+            yield path, "array"
+            for each in value:
+                yield from list_event_kinds(each, path + "[]")
+        case dict():
+            if path:
+                yield path, "record"
+            for name, each in value.items():
+                yield from list_event_kinds(each, f"{path}.{name}" if path else name)
+
+
+def check_sent(
+    sent: Iterable[Sent], written: Mapping[str, Written], versions: list[Version], budget: int
+) -> Iterator[str]:
+    """Yield a sentence for each event that is not where its sender was told, or refused wrongly."""
+    kinds = find_kinds(versions)
+    for each in sent:
+        if each.place:
+            if each.place not in written:
+                yield f"{each.event} was acknowledged as {each.place}, which is not there"
+            elif not _is_like(each.event, _read(written[each.place].value, versions)):
+                yield f"{each.place} is not {each.event}"
+            continue
+        found = dict(list_event_kinds(each.event))
+        contradicts = any(kinds.get(path, kind) != kind for path, kind in found.items())
+        if not contradicts and len(versions) < budget:
+            yield f"{each.event} was refused for {each.refused_for}, and contradicts nothing"
+
+
+def check_tables(
+    written: Iterable[Written],
+    versions: list[Version],
+    rows: Mapping[str, Mapping[str, Any]],
+    newest: Mapping[str, Mapping[str, Any]],
+    letters: Mapping[str, Mapping[str, Any]],
+) -> Iterator[str]:
+    """Yield a sentence for each record that is lost, twice, wrong, or older than its row.
+
+    `rows` are those of the table that is appended to, by their records, `newest` those of the other
+    one by device.
+    """
+    left_rows, left_letters = dict(rows), dict(letters)
+    last: dict[str, Written] = {}
+    for record in written:
+        row, letter = left_rows.pop(record.place, None), left_letters.pop(record.letter, None)
+        if row and letter:
+            yield f"{record.place} is a row and a dead letter"
+        elif record.is_hostile:
+            if letter is None:
+                yield f"{record.place} is hostile, and no dead letter"
+        elif row is None:
+            told = f"given up for {letter['reason']}: {letter['detail']}" if letter else "lost"
+            yield f"{record.place} is {told}"
+        elif not _is_like(_read(record.value, versions), row):
+            yield f"{record.place} is the row {row}"
+        if not record.is_hostile:
+            before = last.setdefault(record.device, record)
+            last[record.device] = max(before, record, key=lambda it: (it.time_ms, it.offset))
+    yield from (f"no record {place} was written, and there is its row" for place in left_rows)
+    yield from (f"no record {name} was written, and there is its letter" for name in left_letters)
+    for device in last.keys() | newest.keys():
+        found = newest.get(device, {}).get("_source")
+        wanted = last[device].place if device in last else None
+        if found != wanted:
+            yield f"the newest row of {device} is of {found}, expected {wanted}"
+
+
+def _read(value: bytes, versions: Iterable[Version]) -> dict[str, Any]:
+    key = str(uuid.UUID(bytes=value[2:_HEADER]))
+    definition = next(each.definition for each in versions if each.id == key)
+    payload = zlib.decompress(value[_HEADER:]) if value[1] else value[_HEADER:]
+    read: Any = fastavro.schemaless_reader(io.BytesIO(payload), json.loads(definition), None)
+    return dict(read)
+
+
+def _is_like(event: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Return whether the values are those of an event, apart from what is added to it.
+
+    An empty list is left out until a list that is not empty has said what it holds.
+    """
+    own, wanted = _names(found), _names(event)
+    needed = {name for name in wanted if event[name] != []}
+    return needed <= own <= wanted and all(_same(event[name], found[name]) for name in own)
+
+
+def _names(values: Mapping[str, Any]) -> set[str]:
+    return {name for name, value in values.items() if value is not None and name[0] != "_"} - _ADDED
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    if isinstance(wanted, dict):
+        names = {name for name, value in wanted.items() if value is not None}
+        return all(name in found and _same(wanted[name], found[name]) for name in names)
+    if isinstance(wanted, list):
+        return len(wanted) == len(found) and all(map(_same, wanted, found))
+    if isinstance(wanted, int | float) and not isinstance(wanted, bool):
+        return float(wanted) == float(found)
+    return bool(wanted == found)
+
+
+def group_by_source(rows: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return rows by their records.
+
+    Raises:
+        AssertionError: two rows are of one record.
+    """
+    found = defaultdict(list)
+    for row in rows:
+        found[row["_source"]].append(row)
+    assert all(len(each) == 1 for each in found.values()), found
+    return {source: each for source, (each,) in found.items()}

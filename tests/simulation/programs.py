@@ -1,0 +1,288 @@
+"""The programs of the simulation: environments of producer functions, and event source mappings."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+from penstock.consuming import Consumed, Consumer
+from penstock.errors import PenstockError
+from penstock.kafka import KafkaSettings, Security
+from penstock.producing import EventProducer, Outcome, ProducerSettings, Refusal, Stamper
+from penstock.records import READING, Mode, RowShape
+from penstock.registry import CachedRegistry, Registries
+from penstock.registry.glue import GlueRegistry, GlueSettings
+from penstock.schemas import Policy
+from penstock.sinks import DynamoDbClient, ErrorTable, open_table
+from tests.simulation.aws import SimulatedClient, SimulatedGlue, SimulatedTables
+from tests.simulation.bucket import SimulatedBucket
+from tests.simulation.scheduler import Scheduler
+from tests.simulation.topic import SimulatedProducer, SimulatedTopic
+from tests.simulation.weather import Weather
+from tests.stubs.dynamodb_tables import DynamoDbTables
+
+SCHEMA = "sensor"
+BUDGET = 30  # versions
+READINGS, LATEST, ERRORS = "readings", "latest", "errors"
+NEWEST = RowShape(mode=Mode.UPSERT, sort_name=None)
+SHAPES = {READINGS: READING, LATEST: NEWEST}
+
+_KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
+_PRODUCER_SECONDS, _CONSUMER_SECONDS = 20.0, 60.0  # time-outs of the functions
+_RETRY_SECONDS = 8.0
+_BATCH = 40
+_POLL_SECONDS = 0.02
+_SHORT = 0.05  # share of what seldom happens
+
+
+@dataclass
+class Told:
+    """An event and its last outcome; None until the sender has one."""
+
+    event: dict[str, Any]
+    outcome: Outcome | None = None
+    tries: int = 0
+
+
+@dataclass
+class World:
+    """The services, and all that was sent."""
+
+    scheduler: Scheduler
+    weather: Weather
+    glue: SimulatedGlue
+    tables: DynamoDbTables
+    topic: SimulatedTopic
+    bucket: SimulatedBucket
+    told: list[Told] = field(default_factory=list)
+
+    @classmethod
+    def build(cls, scheduler: Scheduler, trouble: float) -> World:
+        """Build a world without records; this share of calls goes wrong."""
+        keys = {name: shape.table_key for name, shape in SHAPES.items()}
+        tables = DynamoDbTables({**keys, ERRORS: ("id",), f"{ERRORS}-{LATEST}": ("id",)})
+        weather = Weather(scheduler, trouble)
+        topic = SimulatedTopic(SCHEMA, 3)
+        glue, bucket = SimulatedGlue(scheduler.random), SimulatedBucket(weather)
+        return cls(scheduler, weather, glue, tables, topic, bucket)
+
+    @property
+    def chance(self) -> random.Random:
+        """The source of chance."""
+        return self.scheduler.random
+
+    def open_registry(self) -> CachedRegistry:
+        """Return a registry with nothing cached."""
+        client = SimulatedClient("glue", self.weather, self.glue.handle)
+        registry = GlueRegistry(GlueSettings("simulated", "eu-central-1", call_seconds=3), client)
+        return CachedRegistry(registry, clock=time.monotonic)
+
+    def open_dynamodb(self, tables: DynamoDbTables | None = None) -> DynamoDbClient:
+        """Return a client of the tables, or of others."""
+        handler = SimulatedTables(self.weather, self.chance, tables or self.tables).handle
+        return DynamoDbClient(client=SimulatedClient("dynamodb", self.weather, handler))
+
+    def open_producer(self) -> EventProducer:
+        """Return the producer of an environment that has just started."""
+        policy = self.chance.choice([*[Policy.GROW] * 7, Policy.EXACT])
+        settings = ProducerSettings(
+            _KAFKA, "glue://simulated", policy=policy, version_budget=BUDGET, topic=self.topic.name
+        )
+        producer = SimulatedProducer(self.topic, self.weather)
+        return EventProducer(settings, self.open_registry(), producer)  # type: ignore[arg-type]
+
+    def open_consumer(self, table: str) -> Consumer:
+        """Return the consumer of an environment that has just started."""
+        client = self.open_dynamodb()
+        name = ERRORS if table == READINGS else f"{ERRORS}-{table}"
+        errors = ErrorTable(client, name, self.bucket, clock=time.time)  # type: ignore[arg-type]
+        return Consumer(
+            Registries([self.open_registry()]),
+            open_table(client, table, SHAPES[table]),
+            errors,
+            "lambda",
+            partial_answers=table == READINGS,
+        )
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Put programs of the simulation in the place of threads, and their turns in that of waits.
+
+        A call that ran out of time goes on, as its thread does.
+        """
+        sleep = self.scheduler.sleep
+
+        class Awaited(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                while not self.done():
+                    sleep(_POLL_SECONDS)
+                return super().result()
+
+        with (
+            patch("penstock.producing.producer.run_within", self._run_within),
+            patch("penstock.registry.cache.Future", Awaited),
+        ):
+            yield
+
+    def _run_within(self, seconds: float, call: Any) -> bool:
+        program = self.scheduler.start("call", call)
+        if not self.scheduler.wait(program, seconds):
+            return False
+        if program.error is not None:
+            raise program.error
+        return True
+
+
+class Sender:
+    """A program that sends events, and sends those again that may be written later.
+
+    Its environment dies now and then; what the environment was doing goes on, or not.
+    """
+
+    def __init__(self, world: World, number: int, make_event: Any) -> None:
+        self._world = world
+        self._make_event = make_event
+        self._number = number
+        self._stamper = Stamper(READING, f"d-{number}")
+        self._producer = world.open_producer()
+        self._left: list[Told] = []
+        self.is_ending = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether each event of the sender is written, or refused for good."""
+        return self.is_ending and not self._left
+
+    def run(self) -> None:
+        """Send batches, for as long as the simulation takes."""
+        world, chance = self._world, self._world.chance
+        while not self.is_done:
+            world.scheduler.sleep(chance.expovariate(1 / 100))
+            batch, self._left = self._left[:20], self._left[20:]
+            if not self.is_ending:
+                batch += [self._begin() for _ in range(chance.randint(0, 4))]
+            if batch:
+                self._send(batch)
+
+    def _begin(self) -> Told:
+        told = Told(self._make_event())
+        self._world.told.append(told)
+        return told
+
+    def _send(self, batch: list[Told]) -> None:
+        world = self._world
+        if world.weather.happens("producer starts anew", _SHORT):
+            self._producer = world.open_producer()
+        outcomes: list[Outcome] = []
+
+        def invoke() -> None:
+            stamped = [self._stamper.stamp(each.event) for each in batch]
+            outcomes.extend(self._producer.produce(stamped, _PRODUCER_SECONDS / 2))
+
+        function = world.scheduler.start("producer", invoke)
+        patience = _PRODUCER_SECONDS
+        if world.weather.happens("producer killed", _SHORT):
+            patience = world.chance.uniform(0, 1)
+        if not world.scheduler.wait(function, patience):
+            function.kill()
+            self._producer = world.open_producer()
+            self._left += batch
+            return
+        if function.error is not None:
+            raise function.error
+        for told, outcome in zip(batch, outcomes, strict=True):
+            told.tries += 1
+            told.outcome = outcome
+            if isinstance(outcome, Refusal) and not outcome.is_final:
+                self._left.append(told)
+
+
+class Mapping:
+    """The poller of one partition for one function, as Lambda's event source mapping is."""
+
+    def __init__(self, world: World, table: str, partition: int) -> None:
+        self._world = world
+        self._table = table
+        self._partition = partition
+        self._consumer = world.open_consumer(table)
+        self.position = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all records were delivered, with success."""
+        return self.position == len(self._world.topic.records[self._partition])
+
+    def run(self) -> None:
+        """Deliver records in order, for as long as the simulation takes."""
+        world = self._world
+        while True:
+            records = world.topic.records[self._partition]
+            batch = records[self.position : self.position + world.chance.randint(1, _BATCH)]
+            if not batch:
+                world.scheduler.sleep(world.chance.uniform(1, 20))
+                continue
+            if (consumed := self._invoke(batch)) is None:
+                world.scheduler.sleep(world.chance.uniform(1, _RETRY_SECONDS))
+                continue
+            if world.weather.happens("delivered again", _SHORT):
+                continue
+            held = [source.offset for source in consumed.held]
+            self.position = min(held, default=batch[-1].source.offset + 1)
+
+    def _invoke(self, batch: list[Any]) -> Consumed | None:
+        world = self._world
+        if world.weather.happens("consumer starts anew", _SHORT):
+            self._consumer = world.open_consumer(self._table)
+        found: list[Consumed] = []
+        function = world.scheduler.start(
+            "consumer", lambda: found.append(self._consumer.consume(batch))
+        )
+        patience = _CONSUMER_SECONDS
+        if world.weather.happens("consumer killed", _SHORT):
+            patience = world.chance.uniform(0, 1)
+        if not world.scheduler.wait(function, patience):
+            function.kill()
+            self._consumer = world.open_consumer(self._table)
+            return None
+        if isinstance(function.error, PenstockError):
+            return None  # the mapping delivers the batch again, whatever the error
+        if function.error is not None:
+            raise function.error
+        return found[0]
+
+
+@dataclass
+class Intruder:
+    """A program that writes what no producer of Penstock writes, between the records of others."""
+
+    world: World
+    hostile: list[bytes] = field(default_factory=list)
+    is_ending: bool = False
+
+    def run(self) -> None:
+        """Write records now and then."""
+        chance = self.world.chance
+        while not self.is_ending:
+            self.world.scheduler.sleep(chance.expovariate(1 / 120))
+            value = self._make_value()
+            self.hostile.append(value)
+            self.world.topic.append(f"d-{chance.randrange(3)}".encode(), value)
+
+    def _make_value(self) -> bytes:
+        chance = self.world.chance
+        genuine = [each.value for each in self.world.topic.all_records() if each.value]
+        make = chance.choice(["noise", "unknown", "truncated", "bomb"])
+        if make == "truncated" and genuine:
+            # The last byte of a record with its time: nothing shorter is a record.
+            return chance.choice(genuine)[: 18 + chance.randrange(3)]
+        if make == "unknown":
+            return b"\x03\x00" + chance.randbytes(16) + b"\x02a"
+        if make == "bomb":
+            return b"\x03\x05" + chance.randbytes(16) + b"\x78\x9c" + chance.randbytes(20)
+        return b"{" + chance.randbytes(chance.randrange(30))

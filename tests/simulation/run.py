@@ -1,0 +1,175 @@
+"""One run: an hour of trouble and the calm after it, from one seed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any
+
+from penstock.producing import Produced, Refusal
+from tests.simulation.oracle import Sent, Written, check_sent, check_tables, group_by_source
+from tests.simulation.programs import (
+    BUDGET,
+    ERRORS,
+    LATEST,
+    READINGS,
+    SCHEMA,
+    Intruder,
+    Mapping,
+    Sender,
+    World,
+)
+from tests.simulation.scheduler import Scheduler
+from tests.simulation.shop import Shop, check_trips, make_shop_tables
+from tests.simulation.weather import Trouble
+from tests.stubs.dynamodb_tables import DynamoDbTables
+
+_HOUR = 3_600.0
+_CALM_SECONDS = 900.0  # in which everything must end
+_OVERDUE_SECONDS = 700.0  # more than retries are apart, and their lease lasts
+_TROUBLE = 0.03  # of calls
+_OUTAGES = ("glue", "dynamodb", "s3", "kafka")
+_LONGEST_OUTAGE = 300.0
+_SKEW = 120.0
+_SENDERS = 3
+
+
+@dataclass
+class Report:
+    """A run: what it did, and what was wrong at its end."""
+
+    seed: int
+    problems: list[str]
+    fired: Counter[str]
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class EventMaker:
+    """Makes events whose fields come and go, seldom with a value of another kind."""
+
+    def __init__(self, world: World) -> None:
+        self._chance = world.chance
+        self._numbers = count()
+
+    def __call__(self) -> dict[str, Any]:
+        """Make an event; `n` is its number."""
+        chance = self._chance
+        fields: dict[str, Callable[[], Any]] = {
+            "temperature": lambda: chance.choice([30, 21.5, None, -4]),
+            "humidity": lambda: chance.randrange(100),
+            "label": lambda: chance.choice(["a", "", "\u00e9\u00df"]),
+            "on": lambda: chance.random() < 0.5,
+            "place": lambda: {"lat": 52.5, **({"name": "x"} if chance.random() < 0.3 else {})},
+            "tags": lambda: chance.choice([[], ["a", "b"]]),
+            f"late{chance.randrange(6)}": lambda: chance.choice([1, 2.5]),
+        }
+        chosen = chance.sample(sorted(fields), chance.choice([0, 1, 1, 2, 3]))
+        event: dict[str, Any] = {"n": next(self._numbers)}
+        event |= {name: fields[name]() for name in chosen}
+        if chance.random() < 0.02:
+            name = chance.choice(["temperature", "label", "on", "late1", "late2"])
+            event[name] = chance.choice(["warm", True, 7, [1]])
+        return event
+
+
+def run(seed: int, hours: float = 1.0) -> Report:
+    """Run a world from a seed, and check it."""
+    scheduler = Scheduler(seed)
+    world = World.build(scheduler, _TROUBLE)
+    with scheduler.instead_of_time(), world.in_place():
+        make_event = EventMaker(world)
+        senders = [Sender(world, number, make_event) for number in range(_SENDERS)]
+        for sender in senders:
+            skew = scheduler.random.uniform(-_SKEW, _SKEW)
+            scheduler.start("sender", sender.run, skew=skew)
+        intruder = Intruder(world)
+        scheduler.start("intruder", intruder.run)
+        mappings = [
+            Mapping(world, table, number)
+            for table in (READINGS, LATEST)
+            for number in range(world.topic.partitions)
+        ]
+        for mapping in mappings:
+            scheduler.start("mapping", mapping.run)
+        tables = make_shop_tables()
+        open_client, has_retries = partial(world.open_dynamodb, tables), seed % 2 == 0
+        shop = Shop(scheduler, world.weather, tables, open_client, world.bucket, has_retries)
+        shop.start()
+        scheduler.start("outages", lambda: _cause_outages(world))
+        scheduler.run(hours * _HOUR)
+        world.weather.clear_up()
+        intruder.is_ending = shop.is_ending = True
+        for sender in senders:
+            sender.is_ending = True
+        scheduler.run(hours * _HOUR + _CALM_SECONDS)
+        due_s = time.time() - _OVERDUE_SECONDS if shop.has_retries else 0.0
+    problems = [
+        *("a sender still waits" for each in senders if not each.is_done),
+        *("a mapping still has records" for each in mappings if not each.is_done),
+        *("a staging task still has records" for _ in range(not shop.is_done)),
+        *_check(world, intruder),
+        *check_trips(shop.topics, *_read_trips(tables), due_s),
+    ]
+    report = Report(seed, problems, world.weather.fired)
+    report.counts.update(
+        hours=1,
+        events=len(world.told),
+        records=len(world.topic.all_records()),
+        versions=len(world.glue.versions(SCHEMA)),
+        refused=sum(isinstance(told.outcome, Refusal) for told in world.told),
+        joined=len(tables.rows("p-done")),
+        letters=len(tables.rows("errors")),
+        turns=scheduler.turns,
+    )
+    return report
+
+
+def _cause_outages(world: World) -> None:
+    chance = world.chance
+    while not world.weather.is_calm:
+        world.scheduler.sleep(chance.expovariate(1 / 600))
+        trouble = chance.choice([Trouble.LOST, Trouble.FAILED, Trouble.THROTTLED, Trouble.DENIED])
+        seconds = chance.uniform(1, _LONGEST_OUTAGE)
+        if not world.weather.is_calm:
+            world.weather.begin_outage(chance.choice(_OUTAGES), trouble, seconds)
+
+
+def _read_trips(tables: DynamoDbTables) -> tuple[dict[str, Any], dict[str, Any]]:
+    final = {row["trip"]: row for row in tables.rows("p-done")}
+    return final, {row["id"]: row for row in tables.rows("errors")}
+
+
+def _check(world: World, intruder: Intruder) -> list[str]:
+    versions: list[Any] = world.glue.versions(SCHEMA)
+    written = {
+        str(record.source): Written(
+            str(record.source),
+            (record.key or b"").decode(),
+            record.timestamp_ms,
+            record.source.offset,
+            record.value or b"",
+            record.value in intruder.hostile,
+        )
+        for record in world.topic.all_records()
+    }
+    sent = [
+        Sent(
+            told.event,
+            place="{topic}/{partition}/{offset}".format(**told.outcome.describe())
+            if isinstance(told.outcome, Produced)
+            else "",
+            refused_for=str(told.outcome.error) if isinstance(told.outcome, Refusal) else "nothing",
+        )
+        for told in world.told
+    ]
+    rows = group_by_source(world.tables.rows(READINGS))
+    newest = {row["deviceId"]: row for row in world.tables.rows(LATEST)}
+    letters = {row["id"]: row for row in world.tables.rows(ERRORS)}
+    return [
+        *check_sent(sent, written, versions, BUDGET),
+        *check_tables(written.values(), versions, rows, newest, letters),
+    ]

@@ -1,0 +1,143 @@
+"""Programs that take turns in simulated time: a seed decides whose turn it is.
+
+A program gives up its turn only where it sleeps, so that every edge of the world sleeps. Nothing
+else runs meanwhile, and a seed runs the same way again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from unittest.mock import patch
+
+from greenlet import getcurrent, greenlet
+
+_EPOCH = 1_795_000_000.0
+
+
+@dataclass(eq=False)
+class Program:
+    """A program, with those that it has started; `skew` is how wrong its wall clock is."""
+
+    name: str
+    greenlet: greenlet
+    skew: float = 0.0
+    children: list[Program] = field(default_factory=list)
+    is_killed: bool = False
+    is_done: bool = False
+    error: BaseException | None = None
+    turn: int = 0  # of the entry in the queue that counts
+    waits_for: Program | None = None
+
+    def kill(self) -> None:
+        """End it as -9 does: it has no more turns, and nothing is cleaned up."""
+        self.is_killed = True
+        for child in self.children:
+            child.kill()
+
+
+class Scheduler:
+    """Runs programs one at a time; `random` is the only source of chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.now = 0.0
+        self.turns = 0
+        self._main = getcurrent()
+        self._queue: list[tuple[float, float, int, Program]] = []
+        self._programs: dict[greenlet, Program] = {}  # killed ones too: none is collected early
+
+    @property
+    def current(self) -> Program | None:
+        """The program whose turn it is."""
+        return self._programs.get(getcurrent())
+
+    def start(self, name: str, call: Callable[[], object], *, skew: float | None = None) -> Program:
+        """Start a program; one that another starts ends with it and has its clock."""
+        parent = self.current
+
+        def run() -> None:
+            try:
+                call()
+            except BaseException as error:
+                program.error = error
+            program.is_done = True
+            if parent is not None and parent.waits_for is program:
+                self._enqueue(parent, self.now)
+
+        if skew is None:
+            skew = parent.skew if parent else 0.0
+        program = Program(name, greenlet(run, self._main), skew)
+        self._programs[program.greenlet] = program
+        if parent is not None:
+            parent.children.append(program)
+        self._enqueue(program, self.now)
+        return program
+
+    def sleep(self, seconds: float) -> None:
+        """Let others have their turns until so much time has passed."""
+        program = self.current
+        if program is None:
+            raise AssertionError("no program sleeps outside of the simulation")
+        self._enqueue(program, self.now + max(0.0, seconds))
+        self._main.switch()
+
+    def wait(self, program: Program, seconds: float) -> bool:
+        """Wait for a program that this one has started; return whether it ended in time."""
+        waiting = self.current
+        assert waiting is not None
+        if not program.is_done:
+            waiting.waits_for = program
+            self.sleep(seconds)
+            waiting.waits_for = None
+        return program.is_done
+
+    def run(self, until: float) -> None:
+        """Give turns until the time has come.
+
+        Raises:
+            Exception: a program ended by it, and nothing waited for the program.
+        """
+        while self._queue and self._queue[0][0] <= until:
+            due, _, turn, program = heapq.heappop(self._queue)
+            if program.is_killed or program.is_done or turn != program.turn:
+                continue
+            self.now = max(self.now, due)
+            self.turns += 1
+            program.greenlet.switch()
+            if program.is_done and program.error is not None and not self._is_awaited(program):
+                raise program.error
+        self.now = until
+
+    def _is_awaited(self, program: Program) -> bool:
+        return any(program in other.children for other in self._programs.values())
+
+    def _enqueue(self, program: Program, due: float) -> None:
+        program.turn += 1
+        heapq.heappush(self._queue, (due, self.random.random(), program.turn, program))
+
+    @contextmanager
+    def instead_of_time(self) -> Iterator[None]:
+        """Put simulated time and chance in the place of the real ones."""
+
+        def wall_clock() -> float:
+            program = self.current
+            return _EPOCH + self.now + (program.skew if program else 0.0)
+
+        def make_uuid() -> uuid.UUID:
+            return uuid.UUID(int=self.random.getrandbits(128), version=4)
+
+        with (
+            patch.object(time, "sleep", self.sleep),
+            patch.object(time, "monotonic", lambda: self.now),
+            patch.object(time, "time", wall_clock),
+            patch.object(time, "time_ns", lambda: int(wall_clock() * 1e9)),
+            patch.object(uuid, "uuid4", make_uuid),
+            patch.object(random, "uniform", self.random.uniform),
+        ):
+            yield

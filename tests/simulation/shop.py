@@ -1,0 +1,194 @@
+"""Trips that are joined with their customers and lines, whatever comes first, is late or dies."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from penstock.errors import PenstockError
+from penstock.sinks import DynamoDbClient, FunctionLease
+from tests.simulation.bucket import SimulatedBucket
+from tests.simulation.scheduler import Scheduler
+from tests.simulation.weather import Weather
+from tests.stubs.dynamodb_tables import DynamoDbTables
+from tests.unit.extensions.staging.joining import PLAN, World, open_tables
+
+LEASES = "leases"
+_CLOSE_SECONDS, _LATE_SECONDS = 4.0, 400.0
+_BATCH = 8
+_TASK_SECONDS, _RETRY_SECONDS = 120.0, 300.0
+_RESERVE_SECONDS = 30.0
+_SHORT = 0.05
+_NEVER = 20  # customers from this number on are never sent
+
+
+def make_shop_tables() -> DynamoDbTables:
+    """Return the tables of the plan, and that of leases."""
+    tables = open_tables(PLAN)
+    tables.tables |= DynamoDbTables({LEASES: ("id",)}).tables
+    return tables
+
+
+@dataclass
+class Shop:
+    """The topics of the plan, and the programs that write and read them.
+
+    Without retries, each trip must be woken by what it waits for.
+    """
+
+    scheduler: Scheduler
+    weather: Weather
+    tables: DynamoDbTables
+    open_client: Callable[[], DynamoDbClient]
+    bucket: SimulatedBucket
+    has_retries: bool
+    topics: dict[str, list[Any]] = field(
+        default_factory=lambda: {table.name: [] for table in PLAN.tables}
+    )
+    positions: Counter[str] = field(default_factory=Counter)
+    is_ending: bool = False
+
+    def start(self) -> None:
+        """Start all programs."""
+        self.scheduler.start("shop", self._sell)
+        for name in self.topics:
+            self.scheduler.start("staging", partial(self._stage_all, name))
+        for number in range(2 if self.has_retries else 0):
+            self.scheduler.start("retries", partial(self._retry_all, number))
+
+    def _sell(self) -> None:
+        """Write trips, and what they need at any time before or after them."""
+        chance = self.scheduler.random
+        while not self.is_ending:
+            self.scheduler.sleep(chance.expovariate(1 / 40))
+            number = chance.randrange(_NEVER + 4)
+            trip = {"trip": f"t{number}", "buyer": f"c{number}", "order": "o"}
+            lines = chance.randrange(60)
+            is_deletion = chance.random() < 0.1
+            event = f"t{number}" if is_deletion else trip | {"line": lines}
+            needs = [("lines", {"order": "o", "line": lines})]
+            if number < _NEVER:
+                needs.append(("customers", {"customer": f"c{number}"}))
+            for topic, need in [("trips", event), *needs]:
+                self.scheduler.start("late", partial(self._send_late, topic, need))
+
+    def _send_late(self, topic: str, event: Any) -> None:
+        chance = self.scheduler.random
+        self.scheduler.sleep(chance.uniform(0, chance.choice([_CLOSE_SECONDS, _LATE_SECONDS])))
+        self.topics[topic].append(event)
+
+    def _stage_all(self, name: str) -> None:
+        chance = self.scheduler.random
+        while True:
+            start = self.positions[name]
+            records = list(enumerate(self.topics[name][start : start + chance.randint(1, _BATCH)]))
+            if not records:
+                self.scheduler.sleep(chance.uniform(0.1, 15))
+                continue
+            batch = [(event, start + place) for place, event in records]
+            if not self._attempt(partial(self._stage, name, batch), _TASK_SECONDS):
+                self.scheduler.sleep(chance.uniform(1, 10))
+            elif not self.weather.happens("staged again", _SHORT):
+                self.positions[name] += len(batch)
+
+    def _stage(self, name: str, records: list[tuple[Any, int]]) -> None:
+        """Do what a task does, and the release after all of them."""
+        self._open(self.open_client()).stage(name, records)
+
+    def _retry_all(self, number: int) -> None:
+        chance = self.scheduler.random
+        while True:
+            self.scheduler.sleep(chance.uniform(30, 300))
+            self._attempt(partial(self._retry, f"{number}-{self.scheduler.turns}"), _RETRY_SECONDS)
+
+    def _retry(self, name: str) -> None:
+        client, context = self.open_client(), _Context(time.monotonic() + _RETRY_SECONDS)
+        lease = FunctionLease(LEASES, client, clock=time.time)
+        with lease.held_during(context) as is_held:
+            if is_held:
+                self._open(client).retry(name, context.has_time)
+
+    def _attempt(self, call: Callable[[], None], seconds: float) -> bool:
+        """Call within a time-out, after which the program is ended; return whether it succeeded."""
+        program = self.scheduler.start("attempt", call)
+        if self.weather.happens("joins killed", _SHORT):
+            seconds = self.scheduler.random.uniform(0, 1)
+        if not self.scheduler.wait(program, seconds):
+            program.kill()
+            return False
+        if isinstance(program.error, PenstockError) and program.error.retriable:
+            return False
+        if program.error is not None:
+            raise program.error
+        return True
+
+    def _open(self, client: DynamoDbClient) -> World:
+        chance = self.scheduler.random
+        return _Program(client, PLAN, self.bucket, lambda: f"{chance.getrandbits(64):x}")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all records were staged."""
+        return all(self.positions[name] == len(sent) for name, sent in self.topics.items())
+
+
+class _Program(World):
+    """A program of the plan, in simulated time."""
+
+    def clock(self) -> float:
+        return time.time()
+
+
+@dataclass
+class _Context:
+    """The part of Lambda's context that a lease reads."""
+
+    until: float
+    function_name: str = "retry"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(1_000 * (self.until - time.monotonic()))
+
+    def has_time(self) -> bool:
+        return self.until - time.monotonic() > _RESERVE_SECONDS
+
+
+def check_trips(
+    topics: dict[str, list[Any]],
+    final: dict[str, dict[str, Any]],
+    letters: dict[str, Any],
+    due_s: float,
+) -> Iterator[str]:
+    """Yield a sentence for each trip that is joined wrongly, or neither joined nor told to wait.
+
+    A task that died may leave the letter of a trip that it joins when it comes again. The retries
+    settle it when it is due: none that was due at `due_s` is left.
+    """
+    customers = {event["customer"] for event in topics["customers"]}
+    lines = {event["line"] for event in topics["lines"]}
+    newest = {
+        event if isinstance(event, str) else event["trip"]: (event, offset)
+        for offset, event in enumerate(topics["trips"])
+    }
+    for key, (event, offset) in newest.items():
+        place, row = f"trips/0/{offset}", final.get(key)
+        letter = letters.get(f"{place}/{1_000 + offset}/join", {})
+        if row is not None and row["_source"] == place:
+            if row.get("_deleted", False) != isinstance(event, str):
+                yield f"{place} is {event}, and its row {row}"
+            elif not row.get("_deleted") and row["customer"] != {"customer": event["buyer"]}:
+                yield f"{place} is joined with {row['customer']}"
+            elif letter.get("nextAttemptAt", due_s) < due_s:
+                yield f"{place} is joined, and its letter is open"
+        elif not letter.keys() & {"parkedAt", "nextAttemptAt"}:
+            yield f"{place} is {event}: not joined, and no letter says so"
+        elif "parkedAt" not in letter and _can_join(event, customers, lines):
+            yield f"{place} has all that it needs, and is not joined: {letter}"
+
+
+def _can_join(event: Any, customers: set[str], lines: set[int]) -> bool:
+    return isinstance(event, str) or (event["buyer"] in customers and event["line"] in lines)

@@ -1,0 +1,93 @@
+"""Producers and consumers in simulated hours of trouble: nothing is lost, twice, wrong or old."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.run import run
+from tests.simulation.scheduler import Scheduler
+
+pytestmark = pytest.mark.timeout(900)
+
+_CLONE = Path(__file__).parents[2]
+_FAULTS = 8  # kinds of faults of a service
+_SERVICES = ("dynamodb", "glue", "kafka", "s3")
+
+
+def _simulate(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.simulation", *words],
+        cwd=_CLONE,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_no_hour_of_trouble_ends_wrong(trials):
+    seed = trials(0, secrets.randbelow(10**9))  # a night has hours of its own
+
+    said = _simulate("--seed", str(seed), "--runs", str(trials(20, 2_000)), "--seconds", "3600")
+
+    for service in _SERVICES:
+        assert len(re.findall(rf"[1-9][\d,]* {service}: ", said)) >= _FAULTS - 2, said
+    print(said)
+
+
+def test_a_seed_runs_the_same_way_again():
+    first, again = (re.sub(r" in \d+ s", "", _simulate("--seed", "7", "--runs", "1")) for _ in "12")
+
+    assert first == again
+
+
+def test_a_program_that_fails_ends_the_simulation(monkeypatch):
+    def fail(*_):
+        raise ArithmeticError("planted")
+
+    monkeypatch.setattr("penstock.producing.producer.infer_schema", fail)
+
+    with pytest.raises(ArithmeticError, match="planted"):
+        run(0)
+
+
+def test_killed_programs_have_no_more_turns_and_clean_nothing_up():
+    scheduler, did = Scheduler(0), []
+
+    def live() -> None:
+        try:
+            did.append("begun")
+            scheduler.sleep(10)
+        finally:
+            did.append("ended")
+
+    program = scheduler.start("it", live)
+    scheduler.run(5)
+    program.kill()
+    scheduler.run(20)
+
+    assert did == ["begun"]
+
+
+def test_a_wait_ends_with_its_program_or_its_time():
+    scheduler, ended = Scheduler(0), []
+
+    def parent() -> None:
+        quick = scheduler.start("quick", lambda: scheduler.sleep(2))
+        slow = scheduler.start("slow", lambda: scheduler.sleep(50))
+        ended.append((scheduler.wait(quick, 10), scheduler.now))
+        ended.append((scheduler.wait(slow, 10), scheduler.now))
+
+    scheduler.start("parent", parent)
+    scheduler.run(100)
+
+    assert ended == [(True, 2), (False, 12)]

@@ -1,0 +1,69 @@
+"""What goes wrong between programs and the services that they call, and how often it did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+
+from tests.simulation.scheduler import Scheduler
+
+_QUICK = (0.001, 0.03)  # seconds of an answer
+_SLOW = (1.0, 25.0)
+
+
+class Trouble(StrEnum):
+    """What happens to one call."""
+
+    LOST = "lost before its effect"
+    CUT = "cut off after its effect"
+    THROTTLED = "throttled"
+    FAILED = "failed"
+    DAMAGED = "answer damaged"
+    DENIED = "denied"
+    SLOW = "slow"
+    ODD = "an error that nobody knows"
+
+
+class Weather:
+    """Decides what happens to each call; outages are of one service and last for minutes."""
+
+    def __init__(self, scheduler: Scheduler, share: float) -> None:
+        self._scheduler = scheduler
+        self._share = share
+        self._outages: dict[str, tuple[Trouble, float]] = {}
+        self.is_calm = False
+        self.fired: Counter[str] = Counter()
+
+    def begin_outage(self, service: str, trouble: Trouble, seconds: float) -> None:
+        """Let all calls of a service go wrong for some time."""
+        self._outages[service] = trouble, self._scheduler.now + seconds
+
+    def clear_up(self) -> None:
+        """Let nothing go wrong from now on."""
+        self.is_calm = True
+        self._outages.clear()
+
+    def happens(self, what: str, share: float) -> bool:
+        """Return whether something rare happens now, and count it."""
+        is_now = not self.is_calm and self._scheduler.random.random() < share
+        self.fired[what] += is_now
+        return is_now
+
+    def call(self, service: str) -> Trouble | None:
+        """Let the time of a call pass, and return what happens to it."""
+        trouble = self._decide(service)
+        bounds = _SLOW if trouble is Trouble.SLOW else _QUICK
+        self._scheduler.sleep(self._scheduler.random.uniform(*bounds))
+        return trouble
+
+    def _decide(self, service: str) -> Trouble | None:
+        if self.is_calm:
+            return None
+        trouble, until = self._outages.get(service, (None, 0.0))
+        chance = self._scheduler.random
+        if trouble is None or until <= self._scheduler.now:
+            if chance.random() >= self._share:
+                return None
+            trouble = chance.choice([each for each in Trouble if each is not Trouble.DENIED])
+        self.fired[f"{service}: {trouble}"] += 1
+        return trouble
