@@ -1,0 +1,1 @@
+"""Rows of DynamoDB's tables."""

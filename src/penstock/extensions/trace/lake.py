@@ -1,0 +1,152 @@
+"""The file of an Iceberg table that holds the row of a record, and the snapshot that added it.
+
+Manifests have the least and the greatest values of each file's columns, so that few files are read:
+those whose topics, partitions, offsets and event times may be the record's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any, Final, cast
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from pyiceberg.catalog.glue import GlueCatalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThan, LessThan
+from pyiceberg.manifest import DataFileContent, ManifestEntry
+from pyiceberg.table import ManifestGroupPlanner, Table
+
+from penstock.credentials import load_session
+from penstock.errors import OperationError
+from penstock.records import Source
+from penstock.tables import EVENT_TIME
+
+_CONFIG: Final = Config(
+    connect_timeout=3, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3}
+)
+_MOST_FILES: Final = 50
+_NEAR: Final = timedelta(seconds=1)  # a column holds microseconds, an event nanoseconds
+
+
+@dataclass(frozen=True, slots=True)
+class LakeFile:
+    """A file with rows of a record, and the snapshot that added it.
+
+    `committed_ms` is None if the snapshot has expired; `operation` is `append` if a job wrote it,
+    and `replace` if the file was made of others by the maintenance of the table.
+    """
+
+    location: str
+    rows: int
+    snapshot: int | None
+    operation: str = ""
+    committed_ms: int | None = None
+
+
+def find_files(name: str, source: Source, event_ms: int | None) -> tuple[LakeFile, ...]:
+    """Return the files of a table DATABASE.TABLE that have rows of a record; usually one.
+
+    Args:
+        name: the table.
+        source: the place of the record.
+        event_ms: the value of its column `_event_time`, if that is known.
+
+    Raises:
+        OperationError: the table cannot be read, is not there, or too many files may have it.
+    """
+    with _translated(name):
+        table = _load_table(name)
+        entries = list(_plan_entries(table, _write_filter(source, event_ms)))
+        if len(entries) > _MOST_FILES:
+            raise OperationError(
+                f"{name} cannot be searched: {len(entries):,} files may have the record, expected "
+                f"at most {_MOST_FILES}"
+            )
+        found = ((each, _count_rows(table, each, source)) for each in entries)
+        return tuple(_describe_file(table, each, rows) for each, rows in found if rows)
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    """Translate errors of pyiceberg, pyarrow and botocore."""
+    try:
+        yield
+    except NoSuchTableError as error:
+        raise OperationError(f"{name} is not there yet") from error
+    except (BotoCoreError, ClientError, OSError, ValueError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise OperationError(f"{name} cannot be read: {reason:.500}") from error
+
+
+def _load_table(name: str) -> Table:
+    session = load_session()
+    glue: Any = session.create_client("glue", config=_CONFIG)
+    s3: Any = session.create_client("s3", config=_CONFIG)
+    credentials = session.get_credentials()
+    if credentials is None:
+        raise OperationError(f"{name} cannot be read: found no credentials of AWS")
+    keys = credentials.get_frozen_credentials()
+    properties = {
+        "py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO",
+        "s3.endpoint": s3.meta.endpoint_url,
+        "s3.region": s3.meta.region_name,
+        "s3.access-key-id": keys.access_key,
+        "s3.secret-access-key": keys.secret_key,
+        **({"s3.session-token": keys.token} if keys.token else {}),
+    }
+    return GlueCatalog("penstock", client=glue, **properties).load_table(tuple(name.split(".")))
+
+
+def _write_filter(source: Source, event_ms: int | None) -> BooleanExpression:
+    # pyiceberg's types know the arguments of its JSON alone.
+    equal, greater, less = cast(Any, (EqualTo, GreaterThan, LessThan))
+    place = And(
+        equal("_topic", source.topic),
+        equal("_kafka_partition", source.partition),
+        equal("_offset", source.offset),
+    )
+    if event_ms is None:
+        return place
+    moment = datetime.fromtimestamp(event_ms / 1_000, UTC)
+    least, most = ((moment + way).isoformat() for way in (-_NEAR, _NEAR))
+    return And(place, greater(EVENT_TIME, least), less(EVENT_TIME, most))
+
+
+def _plan_entries(table: Table, wanted: BooleanExpression) -> Iterable[ManifestEntry]:
+    """Yield the entries of the data files that may have the wanted rows."""
+    snapshot = table.current_snapshot()
+    if snapshot is None:
+        return
+    planner = ManifestGroupPlanner(table.metadata, table.io, wanted)
+    found = planner.plan_manifest_entries(snapshot.manifests(table.io))
+    for entry in chain.from_iterable(found):
+        if entry.data_file.content == DataFileContent.DATA:
+            yield entry
+
+
+def _count_rows(table: Table, entry: ManifestEntry, source: Source) -> int:
+    """Return how many rows of a file are of a record; columns of a Parquet file are read alone."""
+    place = (
+        (pc.field("_topic") == source.topic)
+        & (pc.field("_kafka_partition") == source.partition)
+        & (pc.field("_offset") == source.offset)
+    )
+    with table.io.new_input(entry.data_file.file_path).open() as file:
+        return int(pq.read_table(file, columns=["_offset"], filters=place).num_rows)
+
+
+def _describe_file(table: Table, entry: ManifestEntry, rows: int) -> LakeFile:
+    location, number = entry.data_file.file_path, entry.snapshot_id
+    snapshot = None if number is None else table.snapshot_by_id(number)
+    if snapshot is None:
+        return LakeFile(location, rows, number)
+    summary = snapshot.summary
+    operation = summary.operation.value if summary else ""
+    return LakeFile(location, rows, number, operation, snapshot.timestamp_ms)
