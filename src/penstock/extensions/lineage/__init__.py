@@ -1,0 +1,1 @@
+"""Lineage: from producers over schema versions and topics to the columns of tables."""
