@@ -6,9 +6,17 @@ import secrets
 
 import pytest
 
-from tests.fixtures.brokers import brokers, keep_secret
+from penstock.kafka import Security
+from tests.fixtures.brokers import Brokers, brokers, keep_login, keep_secret
 
-__all__ = ["brokers", "keep_secret"]
+__all__ = ["brokers", "keep_login", "keep_secret"]
+
+
+@pytest.fixture
+def plaintext_environ(brokers: Brokers) -> dict[str, str]:
+    """The variables of a command that connects without a login."""
+    servers = brokers.settings(Security.PLAINTEXT).bootstrap_servers
+    return {"KAFKA_BOOTSTRAP_SERVERS": ",".join(servers), "KAFKA_SECURITY": "plaintext"}
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ from tests.fixtures.brokers import ANONYMOUS, Brokers
 pytestmark = pytest.mark.kafka
 
 
-def test_the_lag_is_by_group_and_partition(brokers: Brokers, name: str, capsys) -> None:
+def test_the_lag_is_by_group_and_partition(
+    brokers: Brokers, name: str, plaintext_environ: dict[str, str], capsys
+) -> None:
     settings = brokers.settings(Security.PLAINTEXT)
     topic = brokers.create_topic(partitions=2)
     brokers.allow(ANONYMOUS, topic, "READ", "WRITE")
@@ -40,12 +42,8 @@ def test_the_lag_is_by_group_and_partition(brokers: Brokers, name: str, capsys) 
     with closing(KafkaConsumer(**client_options(settings), group_id=name)) as consumer:
         places = {TopicPartition(topic, 0): 1, TopicPartition(topic, 1): 1}
         consumer.commit({each: OffsetAndMetadata(at, "", -1) for each, at in places.items()})
-    environ = {
-        "KAFKA_BOOTSTRAP_SERVERS": ",".join(settings.bootstrap_servers),
-        "KAFKA_SECURITY": "plaintext",
-    }
 
-    assert main(["lag", name, "--seconds", "0.01", "--output", "json"], environ) == 0
+    assert main(["lag", name, "--seconds", "0.01", "--output", "json"], plaintext_environ) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(each["group"], each["topic"], each["partition"], each["lag"]) for each in found] == [
         (name, topic, 0, 2),
@@ -53,7 +51,7 @@ def test_the_lag_is_by_group_and_partition(brokers: Brokers, name: str, capsys) 
     ]
     assert [each["catchUpSeconds"] for each in found] == [None, 0.0]
 
-    assert main(["lag", name, "--seconds", "0.01"], environ) == 0
+    assert main(["lag", name, "--seconds", "0.01"], plaintext_environ) == 0
     header, first, second = capsys.readouterr().out.splitlines()
     assert header.split()[:4] == ["group", "topic", "partition", "lag"]
     assert first.split()[:4] == [name, topic, "0", "2"]

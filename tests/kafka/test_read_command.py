@@ -12,7 +12,14 @@ from kafka import KafkaProducer
 
 from penstock.cli import main
 from penstock.framing import SchemaKey, encode_glue_frame
-from penstock.kafka import FoundOffsets, KafkaSettings, Security, look_up_offsets, read_ends
+from penstock.kafka import (
+    FoundOffsets,
+    KafkaSettings,
+    PartitionOffsets,
+    Security,
+    look_up_offsets,
+    read_offsets,
+)
 from penstock.kafka.login import client_options
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
@@ -47,15 +54,11 @@ def topic(brokers: Brokers) -> str:
 
 
 @pytest.fixture
-def run(settings: KafkaSettings, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(plaintext_environ: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command, and return its exit code and the lines it printed."""
-    environ = {
-        "KAFKA_BOOTSTRAP_SERVERS": ",".join(settings.bootstrap_servers),
-        "KAFKA_SECURITY": "plaintext",
-    }
 
     def run(*words: str) -> tuple[int, list[str]]:
-        code = main(["read", *words], environ)
+        code = main(["read", *words], plaintext_environ)
         printed = capsys.readouterr()
         return code, (printed.out + printed.err).splitlines()
 
@@ -156,6 +159,29 @@ def test_it_begins_at_any_place_and_ends_at_the_end(
     assert read("--from", "2030-01-01T00:00:00+00:00") == []
     assert len(read("--from", "1960-01-01T00:00:00Z")) == 6
     assert read("--from", "end") == []
+    assert read("--from", "-2") == ["3", "4", "other"]
+
+
+def test_an_expression_chooses_among_records(run: Run, settings: KafkaSettings, topic: str) -> None:
+    _send(settings, topic, *[b"%d" % number for number in range(5)], key=b"a")
+    _send(settings, topic, b"5", key=b"b")
+
+    def read(expression: str, *words: str) -> tuple[int, list[str]]:
+        code, lines = run(topic, "--where", expression, *words)
+        return code, [line.rpartition("  ")[2] for line in lines]
+
+    assert read("key == 'b' && failure") == (1, ["5"])
+    assert read("offset >= `3`", "--count", "1") == (1, ["3"])
+    assert read("schema") == (0, [])
+    assert read("key == 'b'", "--raw") == (1, ["raw=NQ=="])
+    code, lines = run(topic, "--where", "key == 'b'", "--raw", "--output", "json")
+    (found,) = read_json("read --raw", "".join(f"{line}\n" for line in lines))
+    assert (code, found["raw"], found["value"]) == (1, "NQ==", "5")
+    assert read("abs(key)")[1][0].startswith(
+        f"penstock: --where cannot be evaluated for {topic}/0/0: "
+    )
+    with pytest.raises(SystemExit, match="2"):
+        read("key ==")
 
 
 def test_it_ends_behind_the_marker_of_a_transaction(run: Run, brokers: Brokers, topic: str) -> None:
@@ -243,10 +269,10 @@ def test_missing_offsets_are_distinguished_by_their_cause(
         producer.abort_transaction()
     _send(settings, topic, b"f")
 
-    ends = read_ends(settings, [topic])
+    offsets = read_offsets(settings, [topic])
     found = look_up_offsets(settings, {(topic, 0): [range(2), range(3, 9)], (topic, 1): []})
 
-    assert ends == {(topic, 0): 6, (topic, 1): 0}
+    assert offsets == [PartitionOffsets(topic, 0, 0, 6), PartitionOffsets(topic, 1, 0, 0)]
     # 1 is a tombstone, 3 was aborted, 4 is the transaction's marker, and 6 to 8 are not there.
     assert found == {
         (topic, 0): FoundOffsets(1, 5, (range(1), range(5, 6))),

@@ -1,4 +1,4 @@
-"""Two services that write to each other, each with a user of its own that is rotated meanwhile."""
+"""Two services that write to each other, while a broker is killed and their users are rotated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,16 +17,27 @@ from unittest.mock import patch
 
 import pytest
 
+from demo.services.messages import Messages
 from localcloud.testing import wait_until
-from penstock.errors import TopicForbiddenError
+from penstock.errors import BrokerLoginError, DeliveryError, TopicForbiddenError
 from penstock.kafka import Reader, Security, apply_readers, open_consumer
-from tests.fixtures.brokers import PRODUCER, Brokers, at_last, logged_in, read_to_end
+from tests.fixtures.brokers import (
+    ANONYMOUS,
+    PRODUCER,
+    Brokers,
+    at_last,
+    logged_in,
+    read_to_end,
+    running_brokers,
+)
 
 pytestmark = pytest.mark.kafka
 
 _PROGRAM = Path(__file__).parents[2] / "examples" / "services" / "service.py"
-_WRITTEN = re.compile(r"writing 1 messages to [\w.-]+ \(partition: \d\)")
-_RECEIVED = re.compile(r"(service-[ab]-\d) received message: (This is message \d+ from host \S+)")
+_LINE = re.compile(
+    r"writing 1 messages to [\w.-]+ \(partition: \d\)"
+    r"|service-[ab]-\d received message: This is message \d+ from host \S+"
+)
 _MESSAGES = 60
 
 
@@ -38,6 +49,13 @@ def program() -> Iterator[Any]:
     with patch.dict(sys.modules, service=module):
         spec.loader.exec_module(module)
         yield module
+
+
+@pytest.fixture(scope="module")
+def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
+    """Brokers of their own, of which one is killed."""
+    with running_brokers(tmp_path_factory.mktemp("brokers")) as running:
+        yield running
 
 
 @pytest.fixture
@@ -65,21 +83,38 @@ def services(
     return found
 
 
-@pytest.fixture
-def rotate(brokers: Brokers, keep_secret: Callable[..., str], name: str) -> Callable[[], None]:
-    """Give each service its other user, as infra/modules/broker-cluster does."""
+@dataclass(frozen=True)
+class Logins:
+    """The users of both services: at the brokers, and in the secret of each service."""
 
-    def change() -> None:
+    brokers: Brokers
+    keep_secret: Callable[..., str]
+    name: str
+
+    def rotate(self) -> None:
+        """Give each service its other user, as infra/modules/broker-cluster does."""
         for letter in "ab":
-            brokers.set_user(f"{name}_{letter}_b", "2")
-            keep_secret(f"{name}_{letter}_b", "2", f"{name}_{letter}")
+            self.brokers.set_user(f"{self.name}_{letter}_b", "2")
+            self.keep_secret(f"{self.name}_{letter}_b", "2", f"{self.name}_{letter}")
 
-    return change
+    def change_password(self) -> None:
+        """Change the password of service a, and keep the old one in its secret."""
+        self.brokers.set_user(f"{self.name}_a_a", "2")
+
+    def renew_secret(self) -> None:
+        """Keep the changed password of service a in its secret."""
+        self.keep_secret(f"{self.name}_a_a", "2", f"{self.name}_a")
 
 
-def test_services_lose_no_message_while_their_users_are_rotated(
+@pytest.fixture
+def logins(brokers: Brokers, keep_secret: Callable[..., str], name: str) -> Logins:
+    """The users of this test."""
+    return Logins(brokers, keep_secret, name)
+
+
+def test_services_lose_no_message_while_a_broker_is_killed_and_users_are_rotated(
     services: dict[str, Any],
-    rotate: Callable[[], None],
+    logins: Logins,
     program: Any,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -90,29 +125,88 @@ def test_services_lose_no_message_while_their_users_are_rotated(
         for letter, settings in services.items()
         for number in range(3)
     ]
-    with ThreadPoolExecutor(max_workers=6) as pool:
+
+    def await_more() -> None:
+        before = _received(caplog).total()
+        wait_until("messages flow", lambda: _received(caplog).total() > before + _MESSAGES, 120)
+
+    with ThreadPoolExecutor(max_workers=7) as pool:
         running = {each.host: pool.submit(program.run, each, stop) for each in six}
         try:
-            wait_until("messages flow", lambda: len(_received(caplog)) > _MESSAGES, 120)
-            rotate()
+            await_more()
+            cluster = logins.brokers.cluster
+            cluster.kill(cluster.broker_ids[0])
+            await_more()
+            logins.rotate()
             newcomer = replace(six[0], host="service-a-3")
             running[newcomer.host] = pool.submit(program.run, newcomer, stop)
-            before = len(_received(caplog))
-            wait_until("they flow on", lambda: len(_received(caplog)) > before + _MESSAGES, 120)
+            cluster.restart(cluster.broker_ids[0])
+            await_more()
         finally:
             stop.set()
         written = {host: done.result() for host, done in running.items()}
 
     lines = [record.message for record in caplog.records if record.name == "service"]
-    assert all(_WRITTEN.fullmatch(line) or _RECEIVED.fullmatch(line) for line in lines), lines
+    assert all(map(_LINE.fullmatch, lines)), lines
     left = [text for each in services.values() for text in _read_left(each)]
-    messages = Counter([*(text for _, text in _received(caplog)), *left])
-    sent = {
-        f"This is message {number} from host {host}"
-        for host, count in written.items()
-        for number in range(1, count + 1)
-    }
-    assert sent - messages.keys() == set()
+    received = _received(caplog) + Counter(left)
+    assert Messages(Counter(written), received).find_lost() == set()
+
+
+def test_a_client_finds_a_broker_that_came_back(brokers: Brokers) -> None:
+    """Else it knows nobody who is there when the others restart."""
+    number = brokers.cluster.broker_ids[0]
+    topic = brokers.create_topic(partitions=3)
+    brokers.allow(ANONYMOUS, topic, "READ")
+
+    with open_consumer(brokers.settings(Security.PLAINTEXT), topic) as consumer:
+
+        def knows_it() -> bool:
+            consumer.poll(0.2)
+            known = consumer._client._client.cluster.brokers()
+            return number in {each.node_id for each in known}
+
+        wait_until("it knows the broker", knows_it, 60)
+        brokers.cluster.kill(number)
+        wait_until("it has noticed", lambda: not knows_it(), 120)
+        brokers.cluster.restart(number)
+
+        wait_until("it knows the broker again", knows_it, 120)
+
+
+def test_a_service_reads_its_secret_again_until_its_login_is_admitted(
+    services: dict[str, Any], logins: Logins, program: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "service")
+    settings, stop = replace(services["a"], host="service-a-0"), Event()
+    write = program.write
+
+    def lose_the_connection(*_: object) -> None:
+        logins.change_password()
+        program.write = write
+        raise DeliveryError("the broker has gone")
+
+    with (
+        patch.object(program, "write", lose_the_connection),
+        ThreadPoolExecutor(max_workers=1) as pool,
+    ):
+        running = pool.submit(program.run, settings, stop)
+        try:
+            wait_until("it is refused", lambda: "refuses the login by SCRAM" in caplog.text)
+            logins.renew_secret()
+            wait_until("it writes", lambda: "writing 1 messages" in caplog.text)
+        finally:
+            stop.set()
+        assert running.result() > 0
+
+
+def test_a_service_that_was_never_admitted_ends(
+    services: dict[str, Any], logins: Logins, program: Any
+) -> None:
+    logins.change_password()
+
+    with pytest.raises(BrokerLoginError, match="refuses the login by SCRAM-SHA-512"):
+        program.run(services["a"], Event())
 
 
 def test_a_service_is_refused_the_topic_and_the_group_of_the_other(
@@ -129,10 +223,10 @@ def test_a_service_is_refused_the_topic_and_the_group_of_the_other(
             program.run(asked, Event())
 
 
-def _received(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """Return who received what, by the log."""
-    found = (_RECEIVED.fullmatch(record.getMessage()) for record in list(caplog.records))
-    return [(match[1], match[2]) for match in found if match]
+def _received(caplog: pytest.LogCaptureFixture) -> Counter[str]:
+    """Count the messages that any service has received, by the log."""
+    lines = [record.getMessage() for record in list(caplog.records)]
+    return Messages.count({"all": lines}).received
 
 
 def _read_left(settings: Any) -> list[str]:

@@ -14,7 +14,12 @@ from penstock.kafka.acls import (
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.groups import GroupLag, read_group_lags
 from penstock.kafka.login import find_user, java_options
-from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
+from penstock.kafka.offsets import (
+    FoundOffsets,
+    PartitionOffsets,
+    look_up_offsets,
+    read_offsets,
+)
 from penstock.kafka.probe import await_permissions
 from penstock.kafka.producer import MAX_RECORD_BYTES, Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
@@ -27,6 +32,7 @@ from penstock.kafka.topics import (
     ensure_topic,
     name_nearest_topic,
 )
+from penstock.kafka.trial import try_access, try_login
 
 __all__ = [
     "MAX_RECORD_BYTES",
@@ -38,6 +44,7 @@ __all__ = [
     "GroupLag",
     "KafkaSettings",
     "Message",
+    "PartitionOffsets",
     "Producer",
     "Reader",
     "Security",
@@ -58,7 +65,9 @@ __all__ = [
     "open_consumer",
     "open_producer",
     "read_access_lists",
-    "read_ends",
     "read_group_lags",
+    "read_offsets",
     "read_topic",
+    "try_access",
+    "try_login",
 ]

@@ -34,6 +34,8 @@ from penstock.errors import (
 PROBE_SECONDS = 5.0
 METADATA_VERSION = 4  # the first with "do not create the topic"; brokers of 0.11 and later
 _CHUNK_BYTES = 65_536
+# How TLS brokers refuse a client without a certificate, or with one of another authority.
+_ALERTS = ("ALERT_CERTIFICATE", "ALERT_BAD_CERTIFICATE", "ALERT_UNKNOWN_CA")
 # Where a private zone or localcloud holds the names of brokers, only programs in the VPC know them.
 _IN_VPC = "run it in the VPC (on localcloud: `localcloud run --as NAME -- ...`)"
 
@@ -78,21 +80,12 @@ class MetadataReader:
         version: int = METADATA_VERSION,
     ) -> MetadataResponse:
         """Return a broker's metadata, by the connection of before while the broker keeps it."""
-        request = MetadataRequest(
-            topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
-            allow_auto_topic_creation=False,
-            version=version,
-        )
+        request = build_metadata_request(topics, version)
         if kept := self._open.pop(server, None):
             with suppress(OSError, KafkaError):
                 return self._send_request(server, kept, request, (time.monotonic() + deadline) / 2)
-        with _translated(server, options):
-            connection = Connection(server, options, deadline)
-            try:
-                connection.log_in(options)
-            except BaseException:
-                connection.close()
-                raise
+        with translated_connection(server, options):
+            connection = open_connection(server, options, deadline)
             return self._send_request(server, connection, request, deadline)
 
     def _send_request(
@@ -112,6 +105,17 @@ class MetadataReader:
 def _close_all(connections: dict[str, Connection]) -> None:
     while connections:
         connections.popitem()[1].close()
+
+
+def build_metadata_request(
+    topics: Sequence[str], version: int = METADATA_VERSION
+) -> MetadataRequest:
+    """Build a request for the metadata of topics, which creates none."""
+    return MetadataRequest(
+        topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
+        allow_auto_topic_creation=False,
+        version=version,
+    )
 
 
 def check_topics(metadata: MetadataResponse) -> None:
@@ -208,6 +212,17 @@ class Connection:
         return left
 
 
+def open_connection(server: str, options: Mapping[str, Any], deadline: float) -> Connection:
+    """Connect to a broker and log in; errors are those that `translated_connection` translates."""
+    connection = Connection(server, options, deadline)
+    try:
+        connection.log_in(options)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _resolve(host: str, port: int, seconds: float) -> list[Any]:
     """Return the addresses of a name; `getaddrinfo` itself has no time limit."""
     found: Future[list[Any]] = Future()
@@ -223,7 +238,8 @@ def _resolve(host: str, port: int, seconds: float) -> list[Any]:
 
 
 @contextmanager
-def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
+def translated_connection(server: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Translate the errors of a connection to a broker."""
     try:
         yield
     except (socket.gaierror, UnicodeError) as error:  # the latter for a part of over 63 letters
@@ -232,6 +248,14 @@ def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise BrokerCertificateError(
             f"the certificate of {server} is refused: {error.verify_message.rstrip('.')}"
         ) from error
+    except ssl.SSLError as error:
+        if not any(alert in str(error) for alert in _ALERTS):
+            raise _unreachable(server, options, error) from error
+        raise BrokerLoginError(
+            f"{server} refuses the client certificate: {error.reason}; expected one that a private "
+            "CA of the cluster issued and that is still valid (KAFKA_SECURITY tls, "
+            "KAFKA_SECRET_ARN)"
+        ) from error
     except LoginRefused as error:
         raise BrokerLoginError(
             f"{server} refuses the login by {options['sasl_mechanism']}: {error}"
@@ -239,7 +263,13 @@ def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
     except TimeoutError as error:
         raise BrokerUnavailableError(f"{server} does not answer in time") from error
     except (OSError, KafkaError) as error:
-        raise BrokerUnavailableError(
-            f"{server} cannot be reached: {error}; expected a broker with security "
-            f"{options['security_protocol']}"
-        ) from error
+        raise _unreachable(server, options, error) from error
+
+
+def _unreachable(
+    server: str, options: Mapping[str, Any], error: Exception
+) -> BrokerUnavailableError:
+    return BrokerUnavailableError(
+        f"{server} cannot be reached: {error}; expected a broker with security "
+        f"{options['security_protocol']}"
+    )

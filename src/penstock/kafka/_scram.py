@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
-from penstock.errors import BrokerLoginError
-from penstock.kafka._aws import aws_session
 from penstock.kafka._mechanism import build_context, trust_options, write_login
+from penstock.kafka._secret import read_secret
 from penstock.kafka.settings import KafkaSettings
 
+_FIELDS = ("username", "password")
 _ONE_LOGIN_SECONDS = 1.0
 
 
@@ -73,7 +72,7 @@ class _Secret:
     def read(self, field: str) -> str:
         # A login asks for the user name, then for the password: both must come from one reading.
         if time.monotonic() - self._read_at > _ONE_LOGIN_SECONDS:
-            self._values = _parse_secret(_fetch(self._settings), self._settings.secret_arn)
+            self._values = read_secret(self._settings, _FIELDS)
             self._read_at = time.monotonic()
         return self._values[field]
 
@@ -93,23 +92,3 @@ class _SecretText:
 
     def __repr__(self) -> str:
         return f"<{self._field} of the secret>"
-
-
-def _fetch(settings: KafkaSettings) -> str:
-    arn = settings.secret_arn
-    region, failure = arn.split(":")[3], f"the secret {arn} cannot be read"
-    with aws_session(settings, region, failure) as session:
-        client: Any = session.create_client("secretsmanager")
-        answer = client.get_secret_value(SecretId=arn)
-    return str(answer.get("SecretString", ""))
-
-
-def _parse_secret(text: str, arn: str) -> dict[str, str]:
-    try:
-        values = json.loads(text)
-        return {field: str(values[field]) for field in ("username", "password")}
-    except (ValueError, TypeError, KeyError):
-        # Without the cause, which would put the secret's text into logs.
-        raise BrokerLoginError(
-            f"the secret {arn} is not as expected: a JSON object with username and password"
-        ) from None

@@ -15,6 +15,9 @@ _IDLE_MS = 300_000
 # The longest wait before a client connects again to a broker that refused. kafka-python's 30 s is
 # longer than the deadline of a send.
 _RECONNECT_MS = 250
+# kafka-python connects only to brokers of its last metadata: one that came back must be among them
+# before the next one restarts.
+_METADATA_MS = 10_000
 
 # At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
 for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
@@ -27,13 +30,14 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
         "bootstrap_servers": list(settings.bootstrap_servers),
         "client_id": _CLIENT_ID,
         "connections_max_idle_ms": _IDLE_MS,
+        "metadata_max_age_ms": _METADATA_MS,
         "reconnect_backoff_max_ms": _RECONNECT_MS,
         **_choose_mechanism(settings).client_options(),
     }
 
 
 def java_options(settings: KafkaSettings) -> dict[str, str]:
-    """Return a Java client's properties: brokers, client id and login, maybe with a password.
+    """Return a Java client's properties: brokers, client id and login, maybe with a secret.
 
     Raises:
         BrokerLoginError: the secret cannot be read, or is not as expected.
@@ -58,6 +62,10 @@ def find_user(settings: KafkaSettings) -> str | None:
         from penstock.kafka._scram import read_username  # noqa: PLC0415
 
         return read_username(settings)
+    if settings.secret_arn:
+        from penstock.kafka._certificate import read_subject  # noqa: PLC0415
+
+        return read_subject(settings)
     return _ANONYMOUS
 
 
@@ -72,6 +80,10 @@ def _choose_mechanism(settings: KafkaSettings) -> Mechanism:
         from penstock.kafka._scram import ScramMechanism  # noqa: PLC0415
 
         return ScramMechanism(settings)
+    if settings.security is Security.TLS and settings.secret_arn:
+        from penstock.kafka._certificate import CertificateMechanism  # noqa: PLC0415
+
+        return CertificateMechanism(settings)
     if settings.security is Security.TLS:
         return TlsMechanism(settings)
     return PlaintextMechanism()

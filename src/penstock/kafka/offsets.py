@@ -32,26 +32,45 @@ class FoundOffsets:
     rest: tuple[range, ...]
 
 
-def read_ends(settings: KafkaSettings, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """Return the end offset of each partition of the topics.
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """The first offset of a partition that is kept, and the one that its next record gets."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+def read_offsets(
+    settings: KafkaSettings, topics: Iterable[str] | None = None
+) -> list[PartitionOffsets]:
+    """Return the offsets of topics, or of all that the login may describe, by topic and partition.
+
+    Topics of Kafka itself, such as `__consumer_offsets`, are left out unless they are named.
 
     Raises:
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be read.
         BrokerError: no broker can be used; the subclass says why.
     """
-    names = sorted(topics)
+    names = sorted(topics or ())
     client = connect(settings, names)
-    with translated_kafka_errors(f"the ends of {', '.join(names)} cannot be read"):
+    with translated_kafka_errors("the offsets of topics cannot be read"):
         try:
+            if topics is None:
+                names = sorted(each for each in client.topics() if not each.startswith("__"))
             places = [
                 TopicPartition(name, partition)
                 for name in names
-                for partition in client.partitions_for_topic(name) or ()
+                for partition in sorted(client.partitions_for_topic(name) or ())
             ]
-            ends = client.end_offsets(places, _LOOK_MS)
+            begins = client.beginning_offsets(places, _LOOK_MS) if places else {}
+            ends = client.end_offsets(places, _LOOK_MS) if places else {}
         finally:
             client.close()
-    return {(place.topic, place.partition): end for place, end in ends.items()}
+    return [
+        PartitionOffsets(each.topic, each.partition, begins[each], ends[each]) for each in places
+    ]
 
 
 def look_up_offsets(

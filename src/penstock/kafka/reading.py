@@ -14,7 +14,8 @@ from penstock.kafka._client import connect
 from penstock.kafka._failures import translated_kafka_errors
 from penstock.kafka.settings import KafkaSettings
 
-# A place in each partition: its first or last record, an offset, or the first record since a time.
+# A place in each partition: its first or last record, an offset, a number of records before its end
+# if it is negative, or the first record since a time.
 Start = Literal["beginning", "end"] | int | datetime
 
 _LOOK_MS = 15_000
@@ -80,6 +81,8 @@ def _find_offsets(
     begins: dict[TopicPartition, int] = client.beginning_offsets(places, _LOOK_MS)
     if start == "beginning":
         return begins
+    if start < 0:
+        return {place: max(begins[place], ends[place] + start) for place in places}
     for place in places:
         if not begins[place] <= start <= ends[place]:
             raise OperationError(

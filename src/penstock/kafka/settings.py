@@ -50,13 +50,15 @@ class KafkaSettings(Settings):
     )
     security: Security = setting(
         "KAFKA_SECURITY",
-        "how to log in: iam, scram, tls (encrypted, no login) or plaintext",
+        "how to log in: iam, scram, tls (a client certificate, or no login without a secret) or "
+        "plaintext",
         parse=Security,
         default=Security.IAM,
     )
     secret_arn: str = setting(
         "KAFKA_SECRET_ARN",
-        "for scram: ARN of the Secrets Manager secret with username and password",
+        "ARN of the Secrets Manager secret: for scram with username and password, for tls with "
+        "certificate and privateKey",
         parse=_parse_secret_arn,
         default="",
     )
@@ -94,9 +96,13 @@ class KafkaSettings(Settings):
         if self.ca_file and not Path(self.ca_file).is_file():
             yield f"KAFKA_CA_FILE (--ca-file) is {self.ca_file!r}, expected a file that exists"
         for name, value, of in (
-            ("KAFKA_SECRET_ARN (--secret-arn)", self.secret_arn, {Security.SCRAM}),
-            ("KAFKA_ROLE_ARN (--role-arn)", self.role_arn, {Security.SCRAM, Security.IAM}),
+            ("KAFKA_SECRET_ARN (--secret-arn)", self.secret_arn, {Security.SCRAM, Security.TLS}),
+            ("KAFKA_ROLE_ARN (--role-arn)", self.role_arn, self._uses_of_role()),
             ("KAFKA_CA_FILE (--ca-file)", self.ca_file, set(Security) - {Security.PLAINTEXT}),
         ):
             if value and security is not None and security not in of:
                 yield f"{name} is given, expected none with KAFKA_SECURITY {security}"
+
+    def _uses_of_role(self) -> set[Security]:
+        """Return the ways to log in that call AWS."""
+        return {Security.SCRAM, Security.IAM} | ({Security.TLS} if self.secret_arn else set())
