@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,37 +11,30 @@ from demo.cdc.account import FilmAccount
 from demo.cdc.lake import Lake, log_in, start_lake
 from demo.cdc.story import CdcStory
 from demo.prepare import start_localcloud
-from demo.screen import StepFailedError, Steps, print_failure
+from demo.screen import Steps, story_steps
 from localcloud.network.names import resolve_names
-from tools.build_plugin import ZIP, build_plugin
+from tools.build_plugin import APICURIO, build_plugin
 
 
-def main() -> int:
-    """Run the story; return 1 when a step failed."""
-    try:
-        steps = Steps()
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            account, registry = _prepare(steps)
-            names, ca_file = account.brokers()
-            stack.enter_context(resolve_names(names))
-            with steps.step("start Spark"):
-                spark = start_lake(folder, names, account.keys())
-                stack.callback(spark.stop)
-            kafka = log_in(account.outputs["bootstrap_servers"], ca_file)
-            CdcStory(account, Lake(spark, folder, kafka, registry)).tell(steps)
-        steps.finish()
-    except StepFailedError as error:
-        print_failure(error)
-        return 1
-    return 0
+def main() -> None:
+    """Run the story; exit with 1 when a step failed."""
+    with story_steps() as steps, ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        account, registry = _prepare(steps)
+        names, ca_file = account.brokers()
+        stack.enter_context(resolve_names(names))
+        with steps.step("start Spark"):
+            spark = start_lake(folder, names, account.keys())
+            stack.callback(spark.stop)
+        kafka = log_in(account.outputs["bootstrap_servers"], ca_file)
+        CdcStory(account, Lake(spark, folder, kafka, registry)).tell(steps)
 
 
 def _prepare(steps: Steps) -> tuple[FilmAccount, str]:
     """Make the account; return it with the URL of its registry."""
     local = Local(ROOT / ".localcloud")
     with steps.step("build the plugin, and start localcloud"):
-        build_plugin(ROOT / "build" / ZIP)
+        build_plugin(ROOT / "build" / APICURIO)
         start_localcloud()
         account = FilmAccount.make(local)
     with steps.step("terraform apply: a network, brokers, PostgreSQL"):
@@ -56,4 +48,4 @@ def _prepare(steps: Steps) -> tuple[FilmAccount, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

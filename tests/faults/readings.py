@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -17,6 +16,7 @@ from tests.faults.killing import ACCOUNT, REGION
 from tests.faults.sent import Place, Topic
 from tests.faults.world import World
 from tests.fixtures.brokers import Brokers
+from tests.fixtures.faults import Trials
 
 BATCH = 24  # the most records of a batch
 
@@ -51,20 +51,18 @@ class Readings(World):
         self._topic.evolve()
         self._topic.send(count)
 
-    def compare(self) -> dict[str, Any]:
-        """Say what is wrong in each table; nothing, where nothing is."""
-        found = {
-            "lake": self._read_lake(),
-            "readings": [(_place(item["_source"]), item) for item in _scan(self._readings)],
-            "errors": [
-                (_place(item["id"]), (item["reason"], bytes(item["value"])))
-                for item in _scan(self.errors)
-                if not item["id"].startswith(LEASE_PREFIX)
-            ],
-        }
+    def check(self, trials: Trials) -> None:
+        """Demand that each table holds what it must."""
         wanted = self._topic.expected()
-        wrong = {name: _differ(found[name], wanted[name]) for name in wanted}
-        return {name: differences for name, differences in wrong.items() if differences}
+        readings = [(_place(item["_source"]), item) for item in _scan(self._readings)]
+        errors = [
+            (_place(item["id"]), (item["reason"], bytes(item["value"])))
+            for item in _scan(self.errors)
+            if not item["id"].startswith(LEASE_PREFIX)
+        ]
+        trials.check(self._read_lake(), wanted["lake"])
+        trials.check(readings, wanted["readings"])
+        trials.check(errors, wanted["errors"])
 
     def _read_lake(self) -> list[tuple[Place, dict[str, Any]]]:
         keys = {"access-key-id": ACCOUNT, "secret-access-key": "any", "region": REGION}
@@ -103,19 +101,3 @@ def _scan(table: Any) -> Iterator[dict[str, Any]]:
 def _place(source: str) -> Place:
     _, partition, offset, *_ = source.split("/")
     return int(partition), int(offset)
-
-
-def _differ(found: list[tuple[Place, Any]], wanted: dict[Place, Any]) -> dict[str, Any]:
-    times, by_place = Counter(place for place, _ in found), dict(found)
-    both = sorted(by_place.keys() & wanted.keys())
-    kinds: dict[str, list[Any]] = {
-        "lost": sorted(wanted.keys() - by_place.keys()),
-        "twice": sorted(place for place, count in times.items() if count > 1),
-        "never sent": sorted(by_place.keys() - wanted.keys()),
-        "other": [
-            (place, by_place[place], wanted[place])
-            for place in both
-            if by_place[place] != wanted[place]
-        ][:3],
-    }
-    return {kind: places for kind, places in kinds.items() if places}

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -39,6 +38,7 @@ from tests.fixtures.brokers import (
     read_to_end,
     running_brokers,
 )
+from tests.fixtures.faults import Trials
 
 pytestmark = pytest.mark.kafka
 
@@ -111,9 +111,12 @@ def _held_up(brokers: Brokers, *broker_ids: int) -> Iterator[None]:
 
 
 def test_the_leader_is_killed_under_a_producer(
-    mortal_brokers: Brokers, seeded: random.Random, trials: Callable[[int, int], int]
+    mortal_brokers: Brokers,
+    seeded: random.Random,
+    trials: Callable[[int, int], int],
+    fault: Callable[[str], Trials],
 ) -> None:
-    cluster = mortal_brokers.cluster
+    cluster, kills = mortal_brokers.cluster, fault("leader-killed")
     for _ in range(trials(1, 10)):
         topic = mortal_brokers.create_topic(partitions=1)
         settings = mortal_brokers.settings(Security.IAM)
@@ -129,29 +132,35 @@ def test_the_leader_is_killed_under_a_producer(
             # What the leader takes in now goes down with it.
             with _held_up(mortal_brokers, *set(cluster.broker_ids) - {victim}):
                 time.sleep(seeded.uniform(0.1, 0.5))
+                pid = cluster.pids[victim]
                 cluster.kill(victim)
-            time.sleep(seeded.uniform(0.0, 3.0))
-            cluster.restart(victim)
-            sender.wait_for(10 * _BATCH)
+            with kills.recovery():
+                time.sleep(seeded.uniform(0.0, 3.0))
+                cluster.restart(victim)
+                sender.wait_for(10 * _BATCH)
             sender.stop()
+            kills.count(1, fired=int(cluster.pids[victim] != pid))
             read = _read_all(mortal_brokers, topic)
 
         assert sender.failed == []
         assert len(sender.delivered) == sender.sent
         # Exactly what was acknowledged, where it was acknowledged, once.
-        assert Counter(read) == Counter(
-            (value, delivery.partition, delivery.offset)
-            for value, delivery in sender.delivered.items()
+        kills.check(
+            [(value, place) for value, *place in read],
+            {value: [each.partition, each.offset] for value, each in sender.delivered.items()},
         )
 
 
-def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> None:
+def test_a_leader_that_hangs_takes_a_record_once(
+    mortal_brokers: Brokers, fault: Callable[[str], Trials]
+) -> None:
+    hangs = fault("leader-hangs")
     # On a machine that is too busy for a leader to answer in time, a send may take longer.
     with logged_in(mortal_brokers, PRODUCER):
-        assert any(_takes_once(mortal_brokers, seconds) for seconds in (10, 30, 90))
+        assert any(_takes_once(mortal_brokers, seconds, hangs) for seconds in (10, 30, 90))
 
 
-def _takes_once(brokers: Brokers, seconds: int) -> bool:
+def _takes_once(brokers: Brokers, seconds: int, hangs: Trials) -> bool:
     """Hold a leader up under a send; return whether the send was acknowledged by its deadline."""
     topic = brokers.create_topic(partitions=1)
     settings = brokers.settings(Security.IAM)
@@ -170,8 +179,12 @@ def _takes_once(brokers: Brokers, seconds: int) -> bool:
             return False
     read = _read_all(brokers, topic)
 
-    assert read[-2:] == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
-    assert [value for value, _, _ in read].count(b"once") == 1
+    hangs.count(1, fired=1)
+    hangs.check(
+        [(value, offset) for value, _, offset in read if value in {b"first", b"once"}],
+        {b"first": first.offset, b"once": once.offset},
+    )
+    assert read[-1] == (b"once", 0, once.offset)
     return True
 
 

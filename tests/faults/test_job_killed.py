@@ -7,8 +7,7 @@ import re
 import pytest
 
 from tests.faults.killing import Step, Trap
-from tests.faults.readings import BATCH, Readings
-from tests.faults.world import entered, running_broker
+from tests.faults.readings import BATCH
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
@@ -39,31 +38,23 @@ _SECONDS = 600  # for a start and a few batches on a machine with much else to d
 _CALLS = 250  # of a start with a batch to finish and a new one
 
 
-@pytest.fixture(scope="module")
-def kafka(tmp_path_factory):
-    with running_broker(tmp_path_factory.mktemp("kafka")) as running:
-        yield running
-
-
-@pytest.fixture
-def world(cloud, client, kafka, seeded, tmp_path):
-    with entered(Readings(cloud, client, kafka, seeded, tmp_path)) as made:
-        yield made
-
-
-def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
+def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials, fault):
+    kills = fault("job-killed")
     for point, (steps, performed) in _POINTS.items():
-        world.send(BATCH)
+        readings.send(BATCH)
         trap = Trap(steps, performed=performed)
-        assert world.run(trap) == -9, (point, trap.calls)
+        assert readings.run(trap) == -9, (point, trap.calls)
+    kills.count(len(_POINTS), fired=len(_POINTS))
     killed = 0
     while killed < trials(1, 20):
-        world.send(BATCH)
+        readings.send(BATCH)
         trap = Trap([Step()] * seeded.randrange(1, _CALLS), pause=seeded.uniform(0, 0.1))
-        killed += world.run(trap) == -9
-    assert world.run(Trap()) == 0
+        killed += readings.run(trap) == -9
+    kills.count(killed, fired=killed)
+    with kills.recovery():
+        assert readings.run(Trap()) == 0
 
-    assert world.compare() == {}
+    readings.check(kills)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +62,18 @@ def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
     [((_OFFSETS,), False), ((_OFFSETS, _FILE), True)],
     ids=["before the batch", "amid the append"],
 )
-def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(world, steps, writes):
+def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(
+    readings, steps, writes, fault
+):
     """It stalls for longer than its lease; the second one finishes what it had begun."""
-    world.send(2 * BATCH)
+    stalls = fault("job-stalls")
+    readings.send(2 * BATCH)
     trap = Trap(steps, performed=True, stops=True)
-    with world.start(trap) as stalled:
+    with readings.start(trap) as stalled:
         assert trap.shut.wait(_SECONDS), stalled.tell()
-        with world.start(Trap()) as other:
+        with readings.start(Trap()) as other:
             assert other.wait(_SECONDS) == 0, other.tell()
-        since = world.watch()
+        since = readings.watch()
         stalled.wake()
         assert stalled.wait(_SECONDS) == 1, stalled.tell()
 
@@ -89,4 +83,5 @@ def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(world
         stalled.tell(100_000),
     )
     assert writes or [call for call in since.calls if _WRITES.match(call)] == []
-    assert world.compare() == {}
+    stalls.count(1, fired=int(trap.snapped))
+    readings.check(stalls)

@@ -18,11 +18,11 @@ from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
 
 
-def make_settings(servers, registry, checkpoint, **outputs):
-    """Settings of the job for the topics of the films."""
+def make_settings(servers, registry, checkpoint, most=400, topics=r"films\.public\..*", **outputs):
+    """Settings of the job for the topics of the films, of which a batch has so many records."""
     return CdcSettings(
         kafka=KafkaSettings(bootstrap_servers=servers, security=Security.PLAINTEXT),
-        read=ReadSettings(topic_pattern=r"films\.public\..*", max_offsets_per_trigger=400),
+        read=ReadSettings(topic_pattern=topics, max_offsets_per_trigger=most),
         schemas=RegistrySettings(registry),
         lease=LeaseSettings(),
         checkpoint=f"file://{checkpoint}",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from itertools import count
 
 import pytest
 
 from penstock.errors import JobError
+from penstock.extensions.cdc.spark import current
+from penstock.extensions.cdc.spark.current import CurrentTable, Deletions
 from penstock.spark import MaintainSettings, maintain_table
-from tests.spark.changes import LONG, CdcJob, Source, change_at_random
+from penstock.spark.lake.iceberg import IcebergTable
+from tests.spark.changes import LONG, NOON_MS, CdcJob, Source, change_at_random
 from tests.spark.lakes import LakeReader
 
 _NAMES = count()
@@ -74,11 +78,13 @@ def test_a_snapshot_again_deletes_what_it_lacks(job):
     film.log.clear()
     del film.rows[2]  # while nobody reads the log
     film.rows[3]["title"] = "changed"
-    open_since = film.lsn + 5
     film.snapshot()
-    film.lsn, snapshot = open_since, film.lsn
+    snapshot, before = film.lsn, film.lsn - 15  # each change adds 10
+    film.lsn = before
     film.update(1, title="in a transaction that was open, and commits after the snapshot")
+    film.lsn = before
     film.insert(id=4, title="in the same")
+    assert film.lsn < snapshot
     film.lsn = snapshot
     placed = job.place(film.log)
     job.take(placed)
@@ -98,11 +104,85 @@ def test_a_truncation_ends_what_was_before_it(job):
     film.insert(id=3, title="c")
     job.take(job.place([(1, *record) for _, *record in film.log]))
     job.take(late)
+    assert job.rows() == film.rows
     film.log.clear()
     film.truncate()
     job.restart()
     job.take(job.place([(1, *record) for _, *record in film.log]))
     assert job.rows() == film.rows == {}
+
+
+def test_a_change_from_before_another_commit_comes_after_it(job):
+    """PostgreSQL writes a row to its log before it waits for other transactions."""
+    film = Source()
+    film.insert(id=1, title="a")
+    film.delete(1)
+    film.lsn, film.commit = film.lsn - 15, film.lsn + 3
+    film.insert(id=1, title="waited for the one that deleted it")
+    for each in job.place(film.log):
+        job.take([each])
+    assert job.rows() == film.rows != {}
+    film.commit = None
+    film.lsn += 10
+    film.log.clear()
+
+    film.insert(id=2, title="read by an incremental snapshot")
+    before = film.lsn
+    film.read_incrementally(2)
+    film.lsn, film.commit = before, film.lsn + 3
+    film.update(2, title="in a transaction that was open meanwhile")
+    for each in job.place(film.log):
+        job.take([each])
+    assert job.rows() == film.rows
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_transaction_truncates_what_it_wrote(job, size):
+    """Another one commits meanwhile, so all its changes come after that commit."""
+    film = Source()
+    film.insert(id=1, title="a")
+    film.commit = film.lsn + 50
+    film.insert(id=2, title="b")
+    film.truncate()
+    film.insert(id=3, title="c")
+    placed = job.place(film.log)
+    for at in range(0, len(placed), size):
+        job.take(placed[at : at + size])
+        job.restart()
+        job.take(placed[at : at + size], job.number - 1)
+    assert job.rows() == film.rows != {}
+
+
+def test_a_primary_key_that_changes_stops_the_job(job):
+    film = Source()
+    film.insert(id=1, title="a")
+    job.take(job.place(film.log))
+    film.log.clear()
+    film.key = ("id", "title")
+    film.insert(id=1, title="b")
+    job.restart()
+    with pytest.raises(JobError, match=r"with the primary key id, title, expected id as before"):
+        job.take(job.place(film.log))
+    film.log.clear()
+    film.key = ()
+    film.insert(id=2, title="c")
+    with pytest.raises(JobError, match=r"found 1 changes of .* without a key, expected a table w"):
+        job.take(job.place(film.log))
+    assert job.rows() == {1: {**film.rows[1], "title": "a"}}
+
+
+def test_a_dropped_column_is_null_in_rows_that_change(job):
+    """Also if no record of the batch has it."""
+    film = Source()
+    film.insert(id=1, title="a", rate=0.5)
+    film.insert(id=2, title="b", rate=0.5)
+    job.take(job.place(film.log))
+    film.log.clear()
+    film.drop_column("rate")
+    film.update(1, title="c")
+    job.restart()
+    job.take(job.place(film.log))
+    assert job.rows() == {1: {**film.rows[1], "rate": None}, 2: {**film.rows[2], "rate": 0.5}}
 
 
 def test_columns_change_while_the_job_runs(job):
@@ -130,11 +210,35 @@ def test_columns_change_while_the_job_runs(job):
 def test_a_row_that_changes_often_costs_one_row(job):
     film = Source()
     film.insert(id=1)
-    for at in range(50):
+    job.take(job.place(film.log))
+    film.log.clear()
+    for at in range(1_000):
         film.update(1, rate=float(at))
     job.take(job.place(film.log))
-    (files,) = job.spark.table(f"lake.{job.table}.files").select("record_count").collect()
-    assert files.record_count == 1
+    files = job.spark.table(f"lake.{job.table}.all_files").select("content", "record_count")
+    assert sorted(map(tuple, files.collect())) == [(0, 1), (0, 1), (1, 1)]  # 1: a delete file
+    assert job.rows() == film.rows
+
+
+def test_files_stay_few_without_maintenance(job, monkeypatch):
+    """Each batch of rows at random adds files, and a delete file for each file that is there."""
+    monkeypatch.setattr(current, "_COMPACTED_COMMITS", 5)
+    film = Source()
+    for at in range(8):
+        film.insert(id=at, title="0")
+    for batch in range(9):
+        job.take(job.place(film.log))
+        data, deletes = (
+            job.spark.table(f"lake.{job.table}.{each}").count()
+            for each in ("data_files", "delete_files")
+        )
+        assert deletes <= data <= 6
+        film.log.clear()
+        film.delete(batch) if batch < 4 else film.insert(id=10 + batch, title="new")
+        film.update(7, rate=float(batch))
+        film.update(6, rate=float(batch))
+    job.take(job.place(film.log))
+    assert job.rows() == film.rows
 
 
 def test_maintenance_applies_deletions_that_readers_see(spark, lake_folder, job):
@@ -155,6 +259,36 @@ def test_maintenance_applies_deletions_that_readers_see(spark, lake_folder, job)
     assert reader.query(seen) == expected
     assert spark.table(f"lake.{job.table}.delete_files").count() == 0
     assert job.rows() == film.rows
+
+
+def test_what_is_remembered_of_deletions_is_bounded(spark, job):
+    """A batch is one commit; maintenance compacts it, and old deletions are forgotten."""
+    name = f"{job.table}_deleted"
+    now = [NOON_MS / 1_000]
+    table = CurrentTable(job.table)
+    table._deletions = Deletions(name, 8, lambda: now[0])
+    job.outputs = lambda: [table]
+    job.restart()
+
+    def delete(at):
+        film = Source()
+        film.lsn += 100 * at
+        film.insert(id=at)
+        film.delete(at)
+        job.take(job.place(film.log))
+
+    for at in range(5):
+        delete(at)
+    deleted = spark.table(f"lake.{name}")
+    assert IcebergTable(spark, f"lake.{name}").count_snapshots() <= 6  # the first one forgets too
+    maintain_table(spark, MaintainSettings(name))
+    assert spark.table(f"lake.{name}.files").count() == 1
+    assert sorted(row.id for row in deleted.collect()) == [0, 1, 2, 3, 4]
+
+    now[0] = time.time() + 30 * 86_400
+    delete(5)
+    assert spark.table(f"lake.{name}").count() == 0
+    assert IcebergTable(spark, f"lake.{name}").count_snapshots() == 1
 
 
 def test_records_that_do_not_say_what_changed_stop_the_job(job):

@@ -46,8 +46,10 @@ def _make_history(film):
     film.update(1, plot=f"{LONG} other")
     film.update(1, rate=None)
     yield
+    film.insert(id=8, title="truncated in its batch")
     film.truncate()
     film.insert(id=7, title="after", rate=0.99)
+    film.insert(id=8, title="again")
     yield
 
 
@@ -124,7 +126,7 @@ def _check_versions(rows):
         by_id.setdefault(each.id, []).append(each)
     assert {at: [each.title for each in found] for at, found in by_id.items()} == {
         1: ["a", "a", "a", "A", "A", "A"], 2: ["b", "b", "B", "again"], 3: ["c", "c"],
-        30: ["c"], 7: ["after"],
+        30: ["c"], 7: ["after"], 8: ["truncated in its batch", "again"],
     }  # fmt: skip
     gaps = [
         (one.id, one.title)
@@ -132,4 +134,4 @@ def _check_versions(rows):
         for one, other in pairwise(found)
         if one._valid_to != other._valid_from
     ]
-    assert gaps == [(2, "B")]  # it was deleted, and is there again
+    assert gaps == [(2, "B"), (8, "truncated in its batch")]  # deleted, and there again

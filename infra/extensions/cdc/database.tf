@@ -1,13 +1,18 @@
-# A PostgreSQL of RDS with logical replication, if the database does not exist, and the login of the connector.
+# A PostgreSQL of RDS with logical replication, or the way to one that exists, and the login of the connector.
 locals {
   database = {
-    host              = var.database.instance == null ? var.database.host : one(values(aws_db_instance.this)[*].address)
+    host = coalesce(
+      try(var.database.existing.host, null),
+      one(values(aws_db_instance.this)[*].address),
+      one([for endpoint in values(aws_vpc_endpoint.database) : endpoint.dns_entry[0].dns_name]),
+    )
     port              = var.database.port
-    security_group_id = var.database.instance == null ? var.database.security_group_id : one(values(aws_security_group.database)[*].id)
+    security_group_id = try(var.database.existing.security_group_id, one(values(aws_security_group.database)[*].id))
   }
   family     = var.database.instance == null ? "" : "postgres${split(".", var.database.instance.version)[0]}"
-  identifier = var.database.instance == null ? null : local.name
+  identifier = var.database.instance == null ? try(var.database.existing.identifier, null) : local.name
   instances  = var.database.instance == null ? {} : { this = var.database.instance }
+  services   = var.database.endpoint_service == null ? {} : { this = var.database.endpoint_service }
 
   # Static ones need a reboot; a new instance starts with them.
   parameters = var.database.instance == null ? {} : {
@@ -98,8 +103,9 @@ resource "aws_db_instance" "this" {
   vpc_security_group_ids = [aws_security_group.database[each.key].id]
 }
 
+# The security group of the instance, or of the endpoint.
 resource "aws_security_group" "database" {
-  for_each = local.instances
+  for_each = toset(concat(keys(local.instances), keys(local.services)))
 
   name        = "${local.name}-database"
   description = "The database of ${local.name}"
@@ -115,7 +121,7 @@ ephemeral "aws_secretsmanager_random_password" "this" {
 }
 
 resource "aws_secretsmanager_secret" "this" {
-  # checkov:skip=CKV2_AWS_57: the database must get a new password too; login.rotation makes one, and the page says how
+  # checkov:skip=CKV2_AWS_57: the database must get a new password too; login.rotation makes one, and docs/cdc.md says how
   name                    = local.secret_name
   description             = "Database user and password of the connector ${local.name}"
   kms_key_id              = module.key.arn

@@ -6,7 +6,7 @@ locals {
   _kafka   = "arn:${var.platform.partition}:kafka:${local.place}"
   _cluster = "${var.platform.brokers.name}/*"
   # As the MSK Developer Guide has it in "Understand service execution role".
-  statements = [
+  _connect = [
     {
       Sid      = "Connect"
       Effect   = "Allow"
@@ -45,6 +45,30 @@ locals {
       Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${var.platform.region}.amazonaws.com" } }
     },
   ]
+  # As the Glue Developer Guide has it in "IAM examples for serializers"; a version by its id is of no registry.
+  _schemas_of = "arn:${var.platform.partition}:glue:${local.place}:schema/${coalesce(var.registry.glue, "none")}"
+  _register = [
+    {
+      Sid    = "RegisterSchemas"
+      Effect = "Allow"
+      Action = ["glue:CreateSchema", "glue:GetSchemaByDefinition", "glue:RegisterSchemaVersion"]
+      Resource = [
+        "arn:${var.platform.partition}:glue:${local.place}:registry/${coalesce(var.registry.glue, "none")}",
+        "${local._schemas_of}/${var.name}.*",
+        "${local._schemas_of}/__debezium-heartbeat.${var.name}-*",
+      ]
+    },
+    {
+      Sid      = "ReadVersionsById"
+      Effect   = "Allow"
+      Action   = ["glue:GetSchemaVersion", "glue:PutSchemaVersionMetadata"]
+      Resource = ["*"]
+    },
+  ]
+  by_glue    = var.registry.glue != null
+  statements = concat(local._connect, local.by_glue ? local._register : [])
+
+  plugin = coalesce(var.plugin, "../../build/debezium-postgres-${local.by_glue ? "glue-" : ""}plugin.zip")
 }
 
 module "bucket" {
@@ -57,16 +81,16 @@ module "bucket" {
 
 resource "aws_s3_object" "plugin" {
   bucket      = module.bucket.name
-  key         = "plugins/${filemd5(var.plugin)}.zip"
-  source      = var.plugin
-  source_hash = filebase64sha256(var.plugin)
+  key         = "plugins/${filemd5(local.plugin)}.zip"
+  source      = local.plugin
+  source_hash = filebase64sha256(local.plugin)
 }
 
 # A plugin cannot be changed: another file is another plugin, which the connector gets first.
 resource "aws_mskconnect_custom_plugin" "this" {
-  name         = "${local.name}-${substr(filemd5(var.plugin), 0, 8)}"
+  name         = "${local.name}-${substr(filemd5(local.plugin), 0, 8)}"
   content_type = "ZIP"
-  description  = "Debezium for PostgreSQL with Apicurio's Avro converter"
+  description  = "Debezium for PostgreSQL with the Avro converter of ${local.by_glue ? "AWS" : "Apicurio"}"
 
   location {
     s3 {
@@ -82,7 +106,7 @@ resource "aws_mskconnect_custom_plugin" "this" {
 
 resource "aws_mskconnect_worker_configuration" "this" {
   name                    = "${local.name}-${substr(md5(jsonencode(local.worker)), 0, 8)}"
-  description             = "Offsets that outlive the connector, and passwords from Secrets Manager"
+  description             = "Offsets that outlive the connector"
   properties_file_content = join("", [for name, value in local.worker : "${name}=${value}\n"])
 
   lifecycle {
@@ -149,7 +173,7 @@ resource "aws_mskconnect_connector" "this" {
   depends_on = [
     aws_iam_role_policy.this,
     aws_secretsmanager_secret_version.this,
-    aws_vpc_endpoint.secretsmanager,
+    aws_vpc_endpoint.services,
     aws_vpc_security_group_egress_rule.this,
     aws_vpc_security_group_ingress_rule.brokers,
     aws_vpc_security_group_ingress_rule.database,

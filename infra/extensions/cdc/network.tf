@@ -1,12 +1,14 @@
 # The worker's way to the brokers, the database, the registry and Secrets Manager.
 locals {
-  _url      = regex("^(?P<scheme>https?)://(?:[^:/]+)(?::(?P<port>[0-9]+))?", var.registry.url)
-  _registry = { port = tonumber(coalesce(local._url.port, local._url.scheme == "https" ? "443" : "80")), cidr = var.registry.cidr, security_group_id = var.registry.security_group_id }
+  _url  = regex("^(?P<scheme>https?)://(?:[^:/]+)(?::(?P<port>[0-9]+))?", coalesce(var.registry.url, "https://none"))
+  _port = tonumber(coalesce(local._url.port, local._url.scheme == "https" ? "443" : "80"))
   egress = merge(
     {
       brokers  = { port = 9098, cidr = null, security_group_id = var.platform.brokers.security_group_id }
       database = { port = local.database.port, cidr = null, security_group_id = local.database.security_group_id }
-      registry = local._registry
+    },
+    local.by_glue ? {} : {
+      registry = { port = local._port, cidr = var.registry.cidr, security_group_id = var.registry.security_group_id }
     },
     { for name, id in var.platform.network.endpoint_security_group_ids : name => { port = 443, cidr = null, security_group_id = id } },
   )
@@ -69,17 +71,30 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
   tags = { Name = local.name }
 }
 
-# The VPC may have one.
-resource "aws_vpc_endpoint" "secretsmanager" {
-  count = contains(var.platform.network.interface_endpoints, "secretsmanager") ? 0 : 1
+# The VPC may have them.
+resource "aws_vpc_endpoint" "services" {
+  for_each = setsubtract(local.by_glue ? ["glue", "secretsmanager"] : ["secretsmanager"], var.platform.network.interface_endpoints)
 
   vpc_id              = var.platform.network.vpc_id
   vpc_endpoint_type   = "Interface"
-  service_name        = "com.amazonaws.${var.platform.region}.secretsmanager"
+  service_name        = "com.amazonaws.${var.platform.region}.${each.key}"
   policy              = var.platform.network.endpoint_policy
   subnet_ids          = var.platform.network.subnet_ids
   security_group_ids  = [var.platform.network.endpoint_security_group_ids["endpoints"]]
   private_dns_enabled = true
 
-  tags = { Name = "${local.name}-secretsmanager" }
+  tags = { Name = "${local.name}-${each.key}" }
+}
+
+# A database of another account, whose owner has an endpoint service in front of it and accepts this endpoint.
+resource "aws_vpc_endpoint" "database" {
+  for_each = local.services
+
+  vpc_id             = var.platform.network.vpc_id
+  vpc_endpoint_type  = "Interface"
+  service_name       = each.value
+  subnet_ids         = var.platform.network.subnet_ids
+  security_group_ids = [aws_security_group.database[each.key].id]
+
+  tags = { Name = "${local.name}-database" }
 }

@@ -18,13 +18,18 @@ output "login_secret_arn" {
   value       = aws_secretsmanager_secret.this.arn
 }
 
+output "rotate_sql" {
+  description = "SQL that the master runs in the database after login.rotation was raised, by psql -v password=PASSWORD, the new one in login_secret_arn."
+  value       = "ALTER ROLE ${var.login.username} PASSWORD :'password';\n"
+}
+
 output "security_group_id" {
   description = "The security group of the worker."
   value       = aws_security_group.this.id
 }
 
 output "setup_sql" {
-  description = "What the master runs in the database before the connector is made, by psql -v password=PASSWORD, the one in login_secret_arn."
+  description = "SQL that the master runs in the database before the connector is made, by psql -v password=PASSWORD, the one in login_secret_arn."
   value       = local.setup_sql
 }
 

@@ -21,21 +21,33 @@ locals {
   }
   written = [
     "connector.class", "database.dbname", "database.hostname", "database.password", "database.port", "database.user",
-    "heartbeat.interval.ms", "plugin.name", "publication.name", "slot.name", "table.include.list", "tasks.max", "topic.prefix", "transforms",
+    "driver.authenticationPluginClassName", "driver.secret", "heartbeat.interval.ms", "plugin.name", "publication.name", "slot.name", "table.include.list", "tasks.max", "topic.prefix", "transforms",
   ]
 
   _publication = "${var.name}_publication"
   _slot        = "${var.name}_slot"
-  _converter = {
+  _apicurio = {
     ""                                 = "io.apicurio.registry.utils.converter.AvroConverter"
-    ".apicurio.registry.url"           = "${var.registry.url}/apis/registry/v2"
+    ".apicurio.registry.url"           = "${coalesce(var.registry.url, "none")}/apis/registry/v2"
     ".apicurio.registry.auto-register" = "true"
     ".apicurio.registry.find-latest"   = "true"
   }
+  _glue = {
+    ""                = "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter"
+    ".avroRecordType" = "GENERIC_RECORD"
+    # The database has made the change already: a version that Glue refuses would stop the capture.
+    ".compatibility"                 = "NONE"
+    ".dataFormat"                    = "AVRO"
+    ".region"                        = var.platform.region
+    ".registry.name"                 = var.registry.glue
+    ".schemaAutoRegistrationEnabled" = "true"
+    ".schemaNameGenerationClass"     = "penstock.connect.KeyAndValueNames"
+  }
+  _converter = local.by_glue ? tomap(local._glue) : tomap(local._apicurio)
   _flattening = {
     "transforms"                                       = "unwrap"
     "transforms.unwrap.type"                           = "io.debezium.transforms.ExtractNewRecordState"
-    "transforms.unwrap.add.fields"                     = "op,db,schema,table,lsn,source.ts_ms,source.snapshot"
+    "transforms.unwrap.add.fields"                     = "op,db,schema,table,lsn,source.ts_ms,source.snapshot,source.sequence"
     "transforms.unwrap.delete.tombstone.handling.mode" = "rewrite-with-tombstone"
   }
 
@@ -47,15 +59,16 @@ locals {
       "database.hostname" = local.database.host
       "database.port"     = tostring(local.database.port)
       "database.dbname"   = var.database.name
-      # The worker reads both from Secrets Manager; they are in no description of the connector.
-      "database.user"               = "$${secret:${local.secret_name}:username}"
-      "database.password"           = "$${secret:${local.secret_name}:password}"
-      "database.sslmode"            = "require"
-      "plugin.name"                 = "pgoutput"
-      "publication.name"            = local._publication
-      "publication.autocreate.mode" = "disabled"
-      "slot.name"                   = local._slot
-      "table.include.list"          = join(",", sort(tolist(var.tables)))
+      "database.user"     = var.login.username
+      "database.sslmode"  = "require"
+      # Each login reads the password, which is in no configuration and no log.
+      "driver.authenticationPluginClassName" = "penstock.connect.SecretPassword"
+      "driver.secret"                        = local.secret_name
+      "plugin.name"                          = "pgoutput"
+      "publication.name"                     = local._publication
+      "publication.autocreate.mode"          = "disabled"
+      "slot.name"                            = local._slot
+      "table.include.list"                   = join(",", sort(tolist(var.tables)))
       # A TRUNCATE must reach the tables of jobs/cdc.py.
       "skipped.operations" = "none"
       # It writes to the log of this database, so that the slot moves on while others of the server change.
@@ -66,8 +79,6 @@ locals {
       "field.name.adjustment.mode"                = "avro"
       "topic.creation.default.partitions"         = tostring(var.topics.partitions)
       "topic.creation.default.replication.factor" = tostring(var.topics.replicas)
-      # A new value of the secret needs a restart of the connector, when the database has it too.
-      "config.action.reload" = "none"
     },
     { for setting, value in local._converter : "key.converter${setting}" => value },
     { for setting, value in local._converter : "value.converter${setting}" => value },
@@ -78,12 +89,10 @@ locals {
   # Its offsets have a topic of their own name: a connector that is created again goes on, instead of snapshotting again.
   _offsets_topic = "__amazon_msk_connect_offsets_${local.name}"
   worker = {
-    "key.converter"                 = "org.apache.kafka.connect.storage.StringConverter"
-    "value.converter"               = "org.apache.kafka.connect.storage.StringConverter"
-    "config.providers"              = "secret"
-    "config.providers.secret.class" = "penstock.connect.SecretConfigProvider"
-    "offset.flush.interval.ms"      = "10000"
-    "offset.storage.topic"          = local._offsets_topic
+    "key.converter"            = "org.apache.kafka.connect.storage.StringConverter"
+    "value.converter"          = "org.apache.kafka.connect.storage.StringConverter"
+    "offset.flush.interval.ms" = "10000"
+    "offset.storage.topic"     = local._offsets_topic
   }
 
   _schemas = distinct([for table in sort(tolist(var.tables)) : split(".", table)[0]])

@@ -13,12 +13,12 @@ variable "alarms" {
 }
 
 variable "database" {
-  description = "The database: an RDS instance that this makes (instance), or an existing host with its security group."
+  description = "The database: an RDS instance that this makes, one that exists (with its identifier if it is of RDS), or the endpoint service of another account."
   type = object({
-    name              = string
-    host              = optional(string)
-    port              = optional(number, 5432)
-    security_group_id = optional(string)
+    name             = string
+    port             = optional(number, 5432)
+    endpoint_service = optional(string)
+    existing         = optional(object({ host = string, security_group_id = string, identifier = optional(string) }))
     instance = optional(object({
       class               = optional(string, "db.t4g.medium")
       backup_days         = optional(number, 7)
@@ -33,12 +33,8 @@ variable "database" {
   })
 
   validation {
-    condition     = (var.database.host == null) != (var.database.instance == null)
-    error_message = "database has ${var.database.host == null ? "neither host nor instance" : "both host and instance"}; give the host of an existing database, or instance = {} for a new one."
-  }
-  validation {
-    condition     = var.database.host == null || var.database.security_group_id != null
-    error_message = "database.security_group_id is missing; give the group of ${coalesce(var.database.host, "the host")}, which gets a rule for the connector."
+    condition     = length([for given in [var.database.endpoint_service, var.database.existing, var.database.instance] : true if given != null]) == 1
+    error_message = "database has ${length([for given in [var.database.endpoint_service, var.database.existing, var.database.instance] : true if given != null])} of endpoint_service, existing and instance; give one: instance = {} for a new database, existing for one in reach, or endpoint_service for one of another account."
   }
   validation {
     condition     = var.database.instance == null || try(var.database.instance.max_slot_wal_gib < var.database.instance.storage_gib, true)
@@ -64,7 +60,7 @@ variable "heartbeat_seconds" {
 }
 
 variable "login" {
-  description = "The database user of the connector, and a number to raise for a new password."
+  description = "The database user of the connector, and a number to raise for a new password, which the output rotate_sql sets in the database."
   type = object({
     rotation = optional(number, 1)
     username = optional(string, "debezium")
@@ -120,9 +116,9 @@ variable "platform" {
 }
 
 variable "plugin" {
-  description = "The zip of the plugin, which `make build` writes."
+  description = "The zip of the plugin, by default the one of the registry that `make build` writes."
   type        = string
-  default     = "../../build/debezium-postgres-plugin.zip"
+  default     = null
 }
 
 variable "prepared" {
@@ -132,20 +128,25 @@ variable "prepared" {
 }
 
 variable "registry" {
-  description = "The Apicurio registry: its URL, and the way there, a security group or addresses."
+  description = "The registry of schemas: the name of one of Glue in this account, or the URL of Apicurio and the way there, a security group or addresses."
   type = object({
-    url               = string
     cidr              = optional(string)
+    glue              = optional(string)
     security_group_id = optional(string)
+    url               = optional(string)
   })
 
   validation {
-    condition     = can(regex("^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", var.registry.url))
-    error_message = "registry.url is ${var.registry.url}; give http://HOST:PORT or https://HOST without a path: the converter adds /apis/registry/v2."
+    condition     = (var.registry.glue == null) != (var.registry.url == null)
+    error_message = "registry has ${var.registry.glue == null ? "neither glue nor url" : "both glue and url"}; give the name of a registry of Glue, or the URL of Apicurio."
   }
   validation {
-    condition     = (var.registry.cidr == null) != (var.registry.security_group_id == null)
-    error_message = "The way to the registry ${var.registry.url} is missing or named twice; give either registry.security_group_id or registry.cidr."
+    condition     = var.registry.url == null || can(regex("^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", var.registry.url))
+    error_message = "registry.url is ${coalesce(var.registry.url, "missing")}; give http://HOST:PORT or https://HOST without a path: the converter adds /apis/registry/v2."
+  }
+  validation {
+    condition     = var.registry.url == null ? var.registry.cidr == null && var.registry.security_group_id == null : (var.registry.cidr == null) != (var.registry.security_group_id == null)
+    error_message = "The way to the registry ${coalesce(var.registry.url, var.registry.glue, "without a name")} is missing or named too often; give either registry.security_group_id or registry.cidr for Apicurio, and neither for Glue."
   }
 }
 

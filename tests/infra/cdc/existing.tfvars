@@ -1,7 +1,7 @@
 # A database that exists, and is prepared.
 flatten  = true
 prepared = true
-database = { name = "films", host = "db.example.com", security_group_id = "sg-database" }
+database = { name = "films", existing = { host = "db.example.com", security_group_id = "sg-database", identifier = "films-prod" } }
 name     = "films"
 platform = local.platform
 plugin   = "../../tests/data/tiny.zip"

@@ -1,5 +1,5 @@
 # A database that exists, and is not prepared yet.
-database = { name = "films", host = "db.example.com", security_group_id = "sg-database" }
+database = { name = "films", existing = { host = "db.example.com", security_group_id = "sg-database" } }
 name     = "films"
 platform = local.platform
 plugin   = "../../tests/data/tiny.zip"

@@ -1,4 +1,4 @@
-"""Checks of a connector's settings, and what the error of a connector means.
+"""Checks of a connector's settings, and the reasons why a connector stops.
 
 Debezium ignores names of earlier versions without a word, so a setting of 2021 is no setting today
 (docs/cdc.md#from-a-connector-of-2021).
@@ -24,48 +24,41 @@ _RENAMED: Final = {
     "drop.tombstones": _REWRITE,
     "delete.handling.mode": _REWRITE,
 }
-_ADDED: Final = ("op", "lsn", "source.ts_ms")
+_ADDED: Final = ("op", "lsn", "source.ts_ms", "source.sequence")
 _UNWRAP: Final = "io.debezium.transforms.ExtractNewRecordState"
-# What PostgreSQL and Debezium say, and what it means.
-_MEANINGS: Final = (
-    (
-        r"replication slot \"[^\"]*\" does not exist|no longer available on the server",
-        "the replication slot was dropped, or has no log from where the connector stopped: changes"
-        " since then are not in Kafka. Delete the connector's offsets and start it with"
-        " snapshot.mode=initial: its snapshot fills the tables, and the job deletes the rows that"
-        " it lacks",
+# Error messages of PostgreSQL, Debezium and the converters, by the page of the reason.
+REASONS: Final = {
+    "capture-slot-missing": (
+        r"replication slot \"[^\"]*\" does not exist|no longer available on the server"
     ),
-    (
-        r"WAL segment \S+ has already been removed|can no longer get changes from replication slot",
-        "the database has removed the log that the slot needs (max_slot_wal_keep_size). Drop the"
-        " slot, delete the connector's offsets and start it: its snapshot fills the tables",
+    "capture-log-removed": (
+        r"WAL segment \S+ has already been removed|can no longer get changes from replication slot"
+        r"|cannot read from logical replication slot|obtain valid replication slot"
     ),
-    (
-        r"publication \"[^\"]*\" does not exist",
-        "the publication is missing: CREATE PUBLICATION NAME FOR TABLE ..., as the owner of the"
-        " tables, with the name of publication.name",
+    "capture-publication-missing": (
+        r"publication \"[^\"]*\" does not exist|Publication autocreation is disabled"
     ),
-    (
-        r"wal_level",
-        "the log has too little for logical decoding: set wal_level=logical, on RDS"
-        " rds.logical_replication=1 in the parameter group, and restart the database",
-    ),
-    (
+    "capture-wal-level": r"wal_level property must be|requires \"?wal_level",
+    "capture-not-replicating": (
         r"must be superuser or replication role|permission denied to start WAL sender"
-        r"|permission denied to use replication slots",
-        "the user may not replicate: ALTER USER NAME REPLICATION, on RDS GRANT rds_replication TO"
-        " NAME",
+        r"|permission denied to use replication slots|REPLICATION are not assigned"
     ),
-    (
-        r"all replication slots are in use",
-        "there is no free replication slot: drop slots that no connector uses"
-        " (pg_replication_slots, active = false), or raise max_replication_slots",
+    "capture-slots-in-use": r"all replication slots are in use",
+    "capture-login-refused": r"password authentication failed",
+    # PostgreSQL says what it could not do; the worker's own disk is of no other use.
+    "capture-disk-full": r"could not [^\n]{1,300}: No space left on device",
+    "capture-worker-disk-full": r"No space left on device",
+    "capture-secret-unreadable": r"the secret \S+ (cannot be read|has no password)",
+    "capture-registry-denied": r"glue\.model\.AccessDeniedException",
+    "capture-registry-unreachable": (
+        r"apicurio\S*RestClientException|Unable to execute HTTP request.*\bglue\."
     ),
-    (
-        r"password authentication failed",
-        "the database rejects the password: update the secret, and restart the connector",
-    ),
-)
+    "capture-database-unreachable": r"Connection to \S+ refused|The connection attempt failed",
+    "capture-table-missing": r"list filters, no changes will be captured",
+    "capture-stopped": r"will not recover until manually restarted",
+    "capture-offsets-missing": r"No previous offset",
+}
+_GENERAL: Final = ("capture-stopped", "capture-offsets-missing")
 
 
 def check_connector(settings: Mapping[str, str]) -> Iterator[str]:
@@ -82,16 +75,34 @@ def check_connector(settings: Mapping[str, str]) -> Iterator[str]:
             "heartbeat.interval.ms is missing, expected a number above 0: in a database whose other"
             " tables change, the slot would keep their log for ever"
         )
+    for name, value in settings.items():
+        if name.startswith("topic.creation.") and name.endswith(".cleanup.policy"):
+            if "compact" in value:
+                yield (
+                    f"{name} is {value}, expected delete: compaction removes the deletion of a row"
+                    " once its tombstone is written, and the broker refuses the record of a"
+                    " TRUNCATE, which has no key"
+                )
     for name in filter(None, settings.get("transforms", "").split(",")):
         prefix = f"transforms.{name.strip()}"
         if settings.get(f"{prefix}.type") == _UNWRAP:
             yield from _check_transform(prefix, settings)
 
 
-def explain_failure(text: str) -> str | None:
-    """Return what an error of a connector means and what to do, or None if it is not known."""
-    found = (meaning for pattern, meaning in _MEANINGS if re.search(pattern, text))
-    return next(found, None)
+def find_reason(text: str) -> str | None:
+    """Return the name of the page about an error of a connector, or None if it is not known.
+
+    Args:
+        text: the log of a connector, or its status as JSON, in which quotes are escaped.
+    """
+    said = text.replace('\\"', '"')
+    ends = {
+        name: found[-1].end()
+        for name, pattern in REASONS.items()
+        if (found := list(re.finditer(pattern, said)))
+    }
+    # The last one that is known, since a log also has errors that are over; the first of equals.
+    return max(ends, key=lambda name: (name not in _GENERAL, ends[name]), default=None)
 
 
 def _find_renamed(settings: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 from penstock.errors import SettingsError
 from penstock.extensions.cdc.spark import CdcSettings
 from penstock.extensions.cdc.spark.job import check_names, open_outputs
-from penstock.extensions.cdc.spark.settings import name_table
+from penstock.tables import name_table
 
 _FLAGS = (
     "--bootstrap-servers", "b-1:9092", "--security", "plaintext", "--topics", "films.public.film",

@@ -8,7 +8,8 @@ Its columns are those of the database's table, and
 
 A change is written by one MERGE per batch, of the net change of each row, and only if its position
 is later than the row's. So a batch that comes again changes nothing. Rows are deleted and replaced
-by delete files (merge-on-read): no data file is written again but by `jobs/maintain_lake.py`.
+by delete files (merge-on-read): no data file is written again but by compaction, which the job
+does for small files once in 20 commits, and `jobs/maintain_lake.py` for all.
 
 Deleted rows are gone. The table TABLE_deleted has their keys and positions for as long as Kafka
 may still have an older change, and is read only if a batch has changes from before its last one
@@ -19,7 +20,8 @@ may still have an older change, and is read only if a batch has changes from bef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -29,16 +31,19 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, StructType
 
 from penstock.errors import SinkUnavailableError
-from penstock.extensions.cdc.spark.net import KEPT
+from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns, merge_columns
 from penstock.spark.lake.conversion import project_event, quote, write_type
 from penstock.spark.lake.expiration import Expiration
-from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
+from penstock.spark.lake.maintenance import write_compaction
 from penstock.spark.lake.widening import grow_table
 
 POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMESTAMP"}
 _DELETED: Final = "_deleted"
+_COMPACTED_COMMITS: Final = 20
+_COMPACTED_BYTES: Final = 128 * 2**20
 _IS_NEWER: Final = "(s._lsn > t._lsn OR (s._lsn = t._lsn AND s._offset > t._offset))"
 _PROPERTIES: Final = {
     "format-version": "2",
@@ -52,9 +57,10 @@ _PROPERTIES: Final = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.compression-codec": "gzip",
 }
-# Of Iceberg.
+# Iceberg's errors for a commit that another one came before.
 _CONFLICTS: Final = ("exceptions.ValidationException", "exceptions.CommitFailedException")
 _RANGED: Final = (DateType, NumericType, StringType)
+_DAY_SECONDS: Final = 86_400
 _VIEWS: Final = count(1)
 
 
@@ -81,19 +87,21 @@ class CurrentTable:
             SinkUnavailableError: other commits came first; write the batch again.
         """
         spark = batch.spark
-        if batch.log.truncated is not None and spark.catalog.tableExists(self.name):
-            self._delete_before(spark, batch.log.truncated.lsn)
+        if batch.log.truncations and spark.catalog.tableExists(self.name):
+            self._delete_before(spark, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, POSITION, self._buckets)
         table = IcebergTable(spark, self.name)
+        before = table.sequence()
         grow_table(spark, table, batch.changes.type)
         key = find_key_columns(table.schema(), batch)
-        source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log.least)
+        source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log)
         self._merge(source, batch, table.schema(), key)
         if batch.log.complete is not None:
-            self._delete_before(spark, batch.log.complete.lsn)
+            self._delete_before(spark, batch.log.complete)
         table.refresh()
+        compact_new_files(spark, table, before)
         self._expiration.expire(table)
 
     def _project(self, batch: ChangeBatch, columns: StructType) -> DataFrame:
@@ -134,8 +142,8 @@ class CurrentTable:
         finally:
             source.sparkSession.catalog.dropTempView(view)
 
-    def _delete_before(self, spark: SparkSession, place: int) -> None:
-        run_commit(spark, f"DELETE FROM {self.name} WHERE _lsn < {place}", self.name)
+    def _delete_before(self, spark: SparkSession, moment: Moment) -> None:
+        run_commit(spark, f"DELETE FROM {self.name} WHERE {moment.is_later}", self.name)
 
 
 class Deletions:
@@ -146,33 +154,40 @@ class Deletions:
     deletion first.
     """
 
-    def __init__(self, table: str, days: int) -> None:
+    def __init__(self, table: str, days: int, clock: Callable[[], float] = time.time) -> None:
         self._name = qualify_table(table)
         self._days = days
-        self._last: int | None = None  # the last place of a deletion, once it is known
+        self._clock = clock
+        self._forget_at = 0.0
+        self._expiration = Expiration(clock)
+        self._last: int | None = None  # no deletion has a later place, once it is known
 
-    def keep(self, source: DataFrame, key: Sequence[str], least: int) -> DataFrame:
-        """Remember the rows that a batch deletes, and return the changes that are not older.
-
-        `least` is the first place of a change in the batch.
-        """
-        last = self._find_last(source.sparkSession)
-        if last >= least:
+    def keep(self, source: DataFrame, key: Sequence[str], log: BatchLog) -> DataFrame:
+        """Remember the rows that a batch deletes, and return the changes that are not older."""
+        if self._last is None:
+            self._last = self._open(source, key)
+        last = self._last
+        if last >= log.least:
             source = self._drop_older(source, key)
-        deleted = source.filter(_DELETED).select(*map(quote, key), *POSITION)
-        (row,) = deleted.selectExpr("MAX(_lsn) AS last").collect()
-        if row["last"] is not None:
-            self._append(deleted)
-            self._last = max(last, row["last"])
+        if log.deleted is not None:
+            self._append(source.filter(_DELETED).select(*map(quote, key), *POSITION))
+            self._last = max(last, log.deleted)
         return source
 
-    def _find_last(self, spark: SparkSession) -> int:
-        if self._last is None:
-            self._last = -1
-            if spark.catalog.tableExists(self._name):
-                (row,) = spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
-                self._last = -1 if row["last"] is None else int(row["last"])
-        return self._last
+    def _open(self, source: DataFrame, key: Sequence[str]) -> int:
+        """Create the table if it is missing, and return the last place of a deletion."""
+        spark = source.sparkSession
+        if not spark.catalog.tableExists(self._name):
+            columns = ", ".join(
+                f"{quote(each.name)} {write_type(each.dataType)}"
+                for each in source.select(*map(quote, key), *POSITION).schema
+            )
+            spark.sql(
+                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
+                f" TBLPROPERTIES ({write_properties()})"
+            )
+        (row,) = spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
+        return -1 if row["last"] is None else int(row["last"])
 
     def _drop_older(self, source: DataFrame, key: Sequence[str]) -> DataFrame:
         known = source.sparkSession.table(self._name).alias("d")
@@ -181,19 +196,15 @@ class Deletions:
         return source.alias("s").join(known, F.expr(f"{same} AND {later}"), "left_anti")
 
     def _append(self, deleted: DataFrame) -> None:
-        spark = deleted.sparkSession
-        if not spark.catalog.tableExists(self._name):
-            columns = ", ".join(
-                f"{quote(each.name)} {write_type(each.dataType)}" for each in deleted.schema
-            )
-            spark.sql(
-                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
-                f" TBLPROPERTIES ({write_properties()})"
-            )
+        """Add deletions; once a day, forget those that are too old."""
+        spark, now = deleted.sparkSession, self._clock()
         deleted.writeTo(self._name).append()
-        before = f"_changed_at < CURRENT_TIMESTAMP() - INTERVAL {self._days} DAYS"
-        statement = f"DELETE FROM {self._name} WHERE {before}"
-        run_commit(spark, statement, self._name)
+        if now >= self._forget_at:
+            self._forget_at = now + _DAY_SECONDS
+            before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
+            statement = f"DELETE FROM {self._name} WHERE _changed_at < {before}"
+            run_commit(spark, statement, self._name)
+        self._expiration.expire(IcebergTable(spark, self._name))
 
 
 def create_table(
@@ -255,6 +266,20 @@ def run_commit(spark: SparkSession, statement: str, name: str) -> None:
         if any(each in str(error) for each in _CONFLICTS):
             raise SinkUnavailableError(f"another commit to {name} came first") from error
         raise
+
+
+def compact_new_files(spark: SparkSession, table: IcebergTable, before: int) -> None:
+    """Compact small data files once in so many commits, as the table's sequence number counts them.
+
+    Each batch adds data files, and a batch of rows at random writes a delete file for each data
+    file. `before` is the sequence number before the batch.
+    """
+    if before // _COMPACTED_COMMITS == table.sequence() // _COMPACTED_COMMITS:
+        return
+    name = table.name.removeprefix(f"{LAKE_CATALOG}.")
+    for statement in write_compaction(name, {"target-file-size-bytes": _COMPACTED_BYTES}):
+        run_commit(spark, statement, table.name)
+    table.refresh()
 
 
 def write_properties() -> str:

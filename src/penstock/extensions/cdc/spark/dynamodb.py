@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
 from penstock.errors import RowExistsError, SinkRefusedError
-from penstock.extensions.cdc.spark.net import KEPT
+from penstock.extensions.cdc.spark.net import KEPT, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.records import DELETED, KeyFormat, Mode, RowShape, find_row_key
 from penstock.sinks import write_item
@@ -33,9 +33,8 @@ from penstock.spark.sinks.dynamodb import open_client
 _DAY_SECONDS: Final = 86_400
 _KEY: Final = "_key"
 _NAMES: Final = {"#lsn": "_lsn", "#offset": "_offset"}
-_IS_NEWER: Final = (
-    "attribute_not_exists(#lsn) OR #lsn < :lsn OR (#lsn = :lsn AND #offset < :offset)"
-)
+_IS_OLDER: Final = "#lsn < :lsn OR (#lsn = :lsn AND #offset < :offset)"
+_IS_NEWER: Final = f"attribute_not_exists(#lsn) OR {_IS_OLDER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ class CurrentDynamoDbTable:
             SinkAccessDeniedError, SinkUnavailableError: some may be written; write all again.
         """
         expires_at = int(time.time()) + self.remembered_days * _DAY_SECONDS
-        if batch.log.truncated is not None:
-            delete_before(self.table, batch.log.truncated.lsn, expires_at)
+        if batch.log.truncations:
+            delete_before(self.table, batch.log.truncations[-1], expires_at)
         if batch.log.has_rows:
             names = {each.name: each.field for each in read_columns(batch.changes.type).columns}
             values = [
@@ -72,7 +71,7 @@ class CurrentDynamoDbTable:
             )
             run_task(rows, _WriteRows(self.table, batch.key, names, expires_at))
         if batch.log.complete is not None:
-            delete_before(self.table, batch.log.complete.lsn, expires_at)
+            delete_before(self.table, batch.log.complete, expires_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +162,8 @@ def write_put(table: str, item: Mapping[str, Any], lsn: int, offset: int) -> byt
     )
 
 
-def delete_before(table: str, place: int, expires_at: int) -> None:
-    """Delete the rows whose last change is before a place of the log.
+def delete_before(table: str, moment: Moment, expires_at: int) -> None:
+    """Delete the rows whose last change is before a moment of the log.
 
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: some may be deleted; delete all again.
@@ -174,20 +173,24 @@ def delete_before(table: str, place: int, expires_at: int) -> None:
     names = [each["AttributeName"] for each in keys["Table"]["KeySchema"]]
     request: dict[str, Any] = {
         "TableName": table,
-        "FilterExpression": "#lsn < :place AND attribute_not_exists(#deleted)",
+        "FilterExpression": f"({_IS_OLDER}) AND attribute_not_exists(#deleted)",
         "ProjectionExpression": ", ".join(f"#k{at}" for at in range(len(names))),
         "ExpressionAttributeNames": {
-            "#lsn": "_lsn",
+            **_NAMES,
             "#deleted": DELETED,
             **{f"#k{at}": name for at, name in enumerate(names)},
         },
-        "ExpressionAttributeValues": {":place": {"N": str(place)}},
+        "ExpressionAttributeValues": {
+            ":lsn": {"N": str(moment.lsn)},
+            ":offset": {"N": str(moment.offset)},
+        },
     }
     while True:
         page = client.call("Scan", json.dumps(request).encode())
         own = {DELETED: True, "_expiresAt": expires_at}
         texts = [{name: each[name]["S"] for name in names} for each in page["Items"]]
-        write_each("PutItem", [write_put(table, {**each, **own}, place, -1) for each in texts])
+        puts = [write_put(table, {**each, **own}, moment.lsn, moment.offset) for each in texts]
+        write_each("PutItem", puts)
         if "LastEvaluatedKey" not in page:
             return
         request["ExclusiveStartKey"] = page["LastEvaluatedKey"]

@@ -4,18 +4,21 @@
 | ------------ | ------------------------------------------------------------------------------- |
 | event        | struct: the row after the change; of a deletion, the row before it              |
 | _op          | r (snapshot), c (insert), u (update), d (delete), t (truncate)                  |
-| _lsn         | the position of the change in the database's log                                |
+| _lsn         | the place of the change in the database's log, or of the last commit before it  |
+| _written     | struct of the place of that commit and its own, the order of all changes        |
 | _changed_at  | when the database made the change                                               |
 | _snapshot    | the place of a record in its snapshot: first, true, last, ...; null without one |
 
-and `_topic`, `_kafka_partition` and `_offset`. Both forms may be in one batch: flattened versions
-follow envelopes when a connector gets its transform.
+and `_topic`, `_kafka_partition`, `_offset` and `_is_keyless`. Both forms may be in one batch:
+flattened versions follow envelopes when a connector gets its transform.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import md5
 from typing import Final
+from uuid import UUID
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
@@ -39,7 +42,7 @@ _PREFIX: Final = "__"  # of the fields that a connector's `add.fields` adds
 _NEEDED: Final = ("__op", "__lsn", "__source_ts_ms", "__deleted")
 _FACTS: Final = ("db", "schema", "table", "lsn")
 _ENVELOPE: Final = ("before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction")
-_PLACE: Final = ("_topic", "_kafka_partition", "_offset")
+_PLACE: Final = ("_topic", "_kafka_partition", "_offset", "_key IS NULL AS _is_keyless")
 _IS_ENVELOPE: Final = f"{EVENT}.source IS NOT NULL"
 
 
@@ -64,7 +67,7 @@ def read_changes(rows: DataFrame, topic: str, unavailable: str) -> Changes:
     forms.check(topic)
     chosen = {
         "_op": forms.choose("op", "__op"),
-        "_lsn": forms.choose("source.lsn", "__lsn"),
+        **forms.find_places(),
         "_changed_at": f"TIMESTAMP_MILLIS({forms.choose('source.ts_ms', '__source_ts_ms')})",
         "_snapshot": f"NULLIF({forms.choose('source.snapshot', '__source_snapshot')}, 'false')",
     }
@@ -157,10 +160,25 @@ class _Forms:
 
     def choose(self, inside: str, flat: str) -> str:
         """Return the SQL of a fact about the change, which each form has in a place of its own."""
+        of, _, name = inside.partition(".")
         flat = f"{EVENT}.{quote(flat)}" if flat in self._event.names else ""
-        if not self._has_envelopes:
+        if not self._has_envelopes or (name and name not in _inside(self._event, of).names):
             return flat or "CAST(NULL AS STRING)"
         return f"IF({_IS_ENVELOPE}, {EVENT}.{inside}, {flat or f'{EVENT}.{inside}'})"
+
+    def find_places(self) -> dict[str, str]:
+        """Return the SQL of the place of a change.
+
+        `source.sequence` has the place of the last commit before it. A row of an incremental
+        snapshot has no other place.
+        """
+        lsn = f"CAST({self.choose('source.lsn', '__lsn')} AS BIGINT)"
+        sequence = self.choose("source.sequence", "__source_sequence")
+        commit = f"TRY_CAST(GET_JSON_OBJECT({sequence}, '$[0]') AS BIGINT)"
+        return {
+            "_lsn": f"GREATEST({commit}, {lsn})",
+            "_written": f"NAMED_STRUCT('commit', COALESCE({commit}, {lsn}), 'own', {lsn})",
+        }
 
     def _read_side(self, side: str, field: StructField) -> str:
         return self._convert(self._sides.get(side, StructType()), f"{EVENT}.{side}.", field)
@@ -180,17 +198,23 @@ def is_unavailable(value: str, type_: DataType, text: str) -> str:
     item = f"'{text}'"
     match type_:
         case StringType():
-            return f"({value} <=> {item})"
+            # An hstore is JSON.
+            return f'COALESCE({value} IN ({item}, \'{{"{text}":"{text}"}}\'), FALSE)'
         case BinaryType():
             return f"({value} <=> CAST({item} AS BINARY))"
         case ArrayType(elementType=StringType()):
-            return f"({value} <=> ARRAY({item}))"
+            return f"COALESCE({value} IN (ARRAY({item}), ARRAY('{_make_uuid(text)}')), FALSE)"
         case ArrayType(elementType=IntegerType() | LongType()):
             numbers = ", ".join(f"{each}" for each in text.encode())
             return f"(CAST({value} AS ARRAY<BIGINT>) <=> CAST(ARRAY({numbers}) AS ARRAY<BIGINT>))"
         case MapType(keyType=StringType(), valueType=StringType()):
             return f"(MAP_KEYS({value}) <=> ARRAY({item}))"
     return ""
+
+
+def _make_uuid(text: str) -> UUID:
+    """Return the item that stands for an array of UUIDs, as Java's `nameUUIDFromBytes` makes it."""
+    return UUID(bytes=md5(text.encode(), usedforsecurity=False).digest(), version=3)
 
 
 def _inside(event: StructType, name: str) -> StructType:

@@ -23,12 +23,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.extensions.cdc.spark.current import (
+    compact_new_files,
     create_table,
     find_bounds,
     find_key_columns,
     run_commit,
 )
-from penstock.extensions.cdc.spark.net import Moment, find_unavailable
+from penstock.extensions.cdc.spark.net import BatchLog, Moment, find_unavailable
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns
 from penstock.spark.lake.conversion import project_event, quote
@@ -71,19 +72,22 @@ class HistoryTable:
             SinkUnavailableError: other commits came first; write the batch again.
         """
         spark = batch.spark
-        if batch.log.truncated is not None and spark.catalog.tableExists(self.name):
-            self._end_before(spark, batch.log.truncated)
-        if not batch.log.has_rows:
+        if batch.log.has_rows:
+            create_table(spark, self.name, batch, _ADDED)
+        elif not spark.catalog.tableExists(self.name):
             return
-        create_table(spark, self.name, batch, _ADDED)
         table = IcebergTable(spark, self.name)
-        grow_table(spark, table, batch.changes.type)
-        columns = table.schema()
-        key = find_key_columns(columns, batch)
-        self._merge(self._make_versions(batch, columns, key), columns, key)
-        if batch.log.complete is not None:
-            self._end_before(spark, batch.log.complete)
+        before = table.sequence()
+        if batch.log.has_rows:
+            grow_table(spark, table, batch.changes.type)
+            columns = table.schema()
+            key = find_key_columns(columns, batch)
+            self._merge(self._make_versions(batch, columns, key), columns, key)
+        for moment in (*batch.log.truncations, batch.log.complete):
+            if moment is not None:
+                self._end_before(spark, moment)
         table.refresh()
+        compact_new_files(spark, table, before)
         self._expiration.expire(table)
 
     def _make_versions(
@@ -107,14 +111,23 @@ class HistoryTable:
             here = f"IF({_LOST}{at} OR _op = 'd', NULL, STRUCT({name} AS value))"
             found = F.coalesce(F.last(F.expr(here), ignorenulls=True).over(order), f"{_HELD}{at}")
             new = new.withColumn(name.strip("`"), found["value"])
+        place = F.struct("_lsn", "_offset", "_valid_from")
         versions = new.withColumns(
-            {name: F.lead(of).over(order) for name, of in _ENDS.items()}
-            | {"_at": F.row_number().over(order)}
-        ).withColumn("_ends", F.lit(False))
-        ended = versions.filter("_at = 1 AND _open > 0").withColumns(
-            {name: F.col(of) for name, of in _ENDS.items()} | {"_ends": F.lit(True)}
+            {
+                "_end": F.lead(place).over(order),
+                "_after": F.struct("_lsn", "_offset"),
+                "_at": F.row_number().over(order),
+                "_ends": F.lit(False),
+            }
         )
-        return versions.filter("_op <> 'd'").unionByName(ended)
+        ended = versions.filter("_at = 1 AND _open > 0").withColumns(
+            {"_end": place, "_after": F.col("_known"), "_ends": F.lit(True)}
+        )
+        rows = versions.filter("_op <> 'd'").unionByName(ended)
+        end = F.least("_end", F.expr(_find_truncation(batch.log)))
+        return rows.withColumn("_end", end).withColumns(
+            {name: F.col(f"_end.{of}") for name, of in _ENDS.items()}
+        )
 
     def _find_lost(self, batch: ChangeBatch, columns: StructType) -> dict[str, str]:
         """Return the columns whose values the log may not have, each with that condition."""
@@ -174,7 +187,20 @@ class HistoryTable:
         run_commit(
             spark,
             f"UPDATE {self.name} SET _valid_to = TIMESTAMP_MICROS({moment.time}),"
-            f" _until_lsn = {moment.lsn}, _until_offset = -1"
-            f" WHERE _until_lsn IS NULL AND _lsn < {moment.lsn}",
+            f" _until_lsn = {moment.lsn}, _until_offset = {moment.offset}"
+            f" WHERE _until_lsn IS NULL AND {moment.is_later}",
             self.name,
         )
+
+
+def _find_truncation(log: BatchLog) -> str:
+    """Return the SQL of the first TRUNCATE after the position `_after`, with its time."""
+    known = {*log.truncations, *filter(None, [log.state.truncated])}
+    moments = ", ".join(
+        f"NAMED_STRUCT('_lsn', {each.lsn}L, '_offset', {each.offset}L,"
+        f" '_valid_from', TIMESTAMP_MICROS({each.time}))"
+        for each in sorted(known)
+    )
+    later = "STRUCT(t._lsn, t._offset) > _after"
+    none = "CAST(NULL AS STRUCT<_lsn: BIGINT, _offset: BIGINT, _valid_from: TIMESTAMP>)"
+    return f"ARRAY_MIN(FILTER(ARRAY({moments}), t -> {later}))" if moments else none

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
@@ -12,22 +13,27 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.consuming import ErrorSink, SchemaReaders
-from penstock.errors import SettingsError
+from penstock.errors import LostRecordsError, SettingsError
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
 from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
-from penstock.extensions.cdc.spark.settings import TABLE, CdcSettings, name_table
+from penstock.extensions.cdc.spark.settings import CdcSettings
 from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates, Output
+from penstock.kafka import open_consumer
 from penstock.registry import Registries
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query.api import start_job
 from penstock.spark.query.source import find_partitions, open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.rows import Fence
+from penstock.spark.settings.consume import LostOffsets, Starting
 from penstock.spark.sinks.table import Route, Table
+from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark.state.losses import OffsetRange
+from penstock.tables import TABLE, name_table
 
 
 def start_cdc(
@@ -46,9 +52,11 @@ def start_cdc(
     Raises:
         CheckpointInUseError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
+        LostRecordsError: see `check_first_records`.
         SettingsError: there is no topic, or two topics would be one table.
         BrokerError: no broker can be asked for the topics.
     """
+    check_first_records(spark, settings)
     letters = settings.dead_letters
     errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
     query = open_query(spark, settings, errors, registries)
@@ -86,6 +94,36 @@ def open_query(
     )
 
 
+def check_first_records(spark: SparkSession, settings: CdcSettings) -> None:
+    """Check that tables which begin with the earliest records begin with the first ones.
+
+    A table is equal to the database's after a snapshot and all changes since. If Kafka has removed
+    some of them, rows without a later change would be missing.
+
+    Raises:
+        CheckpointError: a file of the checkpoint is damaged.
+        LostRecordsError: first records are removed, and the policy is to stop.
+        BrokerError: no broker can be asked for them.
+    """
+    read = settings.read
+    may_stop = settings.has_tables and read.on_lost_offsets is LostOffsets.STOP
+    is_earliest = read.starting is Starting.EARLIEST
+    if not may_stop or not is_earliest or Checkpoint(spark, settings.checkpoint).check():
+        return
+    topics = find_partitions(settings.kafka, read)
+    places = [(topic, each) for topic, partitions in topics.items() for each in partitions]
+    with closing(open_consumer(settings.kafka)) as consumer:
+        earliest = consumer.find_earliest(places)
+    removed = [OffsetRange(*place, 0, offset) for place, offset in earliest.items() if offset]
+    if removed:
+        raise LostRecordsError(
+            f"found {', '.join(map(str, sorted(removed)))} removed by Kafka, expected all records"
+            " since a snapshot: tables would lack rows without a later change. Let the connector"
+            " snapshot again, and start with --starting at the time before that, or with"
+            " --on-lost-offsets go-on"
+        )
+
+
 def open_table(
     spark: SparkSession, settings: CdcSettings, topic: str, registries: Registries
 ) -> Table:
@@ -97,7 +135,7 @@ def open_table(
         LogStates(spark, f"{settings.checkpoint}/cdc/{name}"),
         SchemaReaders(registries),
         settings.unavailable_value,
-        bool(settings.current_table or settings.current_dynamodb_table or settings.history_table),
+        settings.has_tables,
     )
     return Table((sink,), Route(topics=(topic,)), name)
 

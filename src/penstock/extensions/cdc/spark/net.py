@@ -1,9 +1,10 @@
 """The net change of each row in a batch, and which changes are older than what a table has.
 
-The position of a change is its place in the database's log (`_lsn`), then its Kafka offset. Changes
-of one row hold its lock, so their places in the log have the order of their commits. A transaction
-that was open when a snapshot was made has places before that of the snapshot, and commits after it:
-in a Kafka partition, a change after a snapshot's records has at least the snapshot's place.
+The position of a change is its place in the database's log (`_lsn`), then its Kafka offset. A
+transaction may write a row before another one commits, and commit after it: the place of such a
+change is that of the commit. A transaction that was open when a snapshot was made has places before
+that of the snapshot, and commits after it: in a Kafka partition, a change after a snapshot's
+records has at least the snapshot's place.
 """
 
 from __future__ import annotations
@@ -25,17 +26,42 @@ from penstock.spark.rows import EVENT
 KEPT: Final = "_kept_"  # prefix of the positions of values that a later change does not have
 _COMPLETE: Final = "'last', 'last_in_data_collection'"
 _IS_SNAPSHOT: Final = "_op = 'r' AND NOT COALESCE(_snapshot = 'incremental', FALSE)"
-_MOMENT: Final = "STRUCT(_lsn, UNIX_MICROS(_changed_at))"
+_TIME: Final = "UNIX_MICROS(_changed_at)"
 _MEASURES: Final = {
     "changes": "COUNT(*)",
     "rows": "COUNT_IF(_op <> 't')",
+    "keyless": "COUNT_IF(_op <> 't' AND _is_keyless)",
     "without_lsn": "COUNT_IF(_lsn IS NULL)",
     "unknown": "COUNT_IF(_op IS NULL OR _op NOT IN ('r', 'c', 'u', 'd', 't'))",
     "snapshot": f"MIN(IF({_IS_SNAPSHOT}, STRUCT(-_lsn, _offset), NULL))",
-    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}), {_MOMENT}, NULL))",
-    "truncated": f"MAX(IF(_op = 't', {_MOMENT}, NULL))",
+    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}),"
+    f" STRUCT(_lsn, _lsn, -1, {_TIME}), NULL))",
+    "truncations": f"COLLECT_LIST(IF(_op = 't', STRUCT(_written.*, _offset, {_TIME}), NULL))",
+    "deleted": "MAX(IF(_op = 'd', _lsn, NULL))",
     "least": "MIN(_lsn)",
 }
+
+
+class Moment(NamedTuple):
+    """The place of a change in the order of all changes, and its time in microseconds.
+
+    It is the place of the last commit before the change, and its own place in the log.
+    """
+
+    commit: int
+    own: int
+    offset: int
+    time: int
+
+    @property
+    def lsn(self) -> int:
+        """The place that the change would have in a row (`_lsn`)."""
+        return max(self.commit, self.own)
+
+    @property
+    def is_later(self) -> str:
+        """The SQL condition that the last change of a row is before this one."""
+        return f"(_lsn < {self.lsn} OR (_lsn = {self.lsn} AND _offset < {self.offset}))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +70,25 @@ class LogState:
 
     Attributes:
         snapshots: by Kafka partition, the first offset of its last snapshot, and the place of that.
-        truncated: the place of the last TRUNCATE; changes before it are over.
+        truncated: the last TRUNCATE; changes before it are over.
+        key: the fields of the table's primary key.
     """
 
     snapshots: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    truncated: int = -1
+    truncated: Moment | None = None
+    key: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a state from JSON."""
         found = json.loads(text)
         snapshots = {each: (at, lsn) for each, (at, lsn) in found["snapshots"].items()}
-        return cls(snapshots, found["truncated"])
+        truncated = found["truncated"] and Moment(*found["truncated"])
+        return cls(snapshots, truncated, tuple(found["key"]))
 
     def __str__(self) -> str:
         """Return the state as JSON."""
         return json.dumps(asdict(self))
-
-
-class Moment(NamedTuple):
-    """A place in the log, and its time in microseconds."""
-
-    lsn: int
-    time: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +99,10 @@ class BatchLog:
         state: the state of the log with these changes.
         changes: their number.
         has_rows: whether one of them is of a row.
-        truncated: the place of a TRUNCATE among them: rows of earlier places are deleted.
+        keyless: how many of them are of a row without a key.
+        truncations: each TRUNCATE among them, in their order: rows before it are deleted.
         complete: the place of a snapshot that ends here: rows of earlier places were deleted.
+        deleted: a place that no deletion among them comes after; None without a deletion.
         least: the first place of a change.
         is_unavailable: whether values are missing, which the rows have that are there.
     """
@@ -86,8 +110,10 @@ class BatchLog:
     state: LogState
     changes: int
     has_rows: bool
-    truncated: Moment | None
+    keyless: int
+    truncations: tuple[Moment, ...]
     complete: Moment | None
+    deleted: int | None
     least: int
     is_unavailable: bool
 
@@ -110,46 +136,56 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
             f"found {wrong} changes of {where} without a kind (op) or a place in the log (lsn),"
             " expected records of Debezium's connector for PostgreSQL"
         )
-    snapshots = {
-        str(row["_kafka_partition"]): (row["snapshot"][1], -row["snapshot"][0])
-        for row in found
-        if row["snapshot"] is not None
-    }
-    later = {
-        each: place
-        for each, place in snapshots.items()
-        if place[1] > before.snapshots.get(each, (0, -1))[1]
-    }
-    truncated = _greatest(found, "truncated")
-    last = before.truncated if truncated is None else max(before.truncated, truncated.lsn)
+    truncations = sorted(Moment(*each) for row in found for each in row["truncations"])
+    last = max(filter(None, (before.truncated, *truncations[-1:])), default=None)
+    state = LogState(_find_snapshots(found, before), last, before.key)
     return BatchLog(
-        LogState({**before.snapshots, **later}, last),
+        state,
         sum(row["changes"] for row in found),
         any(row["rows"] for row in found),
-        truncated,
-        _greatest(found, "complete"),
+        sum(row["keyless"] for row in found),
+        tuple(truncations),
+        max((Moment(*row["complete"]) for row in found if row["complete"]), default=None),
+        _find_deleted(found, state),
         min((row["least"] for row in found), default=0),
         any(row["lost"] for row in found),
     )
 
 
-def _greatest(rows: Sequence[Row], name: str) -> Moment | None:
-    return max((Moment(*row[name]) for row in rows if row[name] is not None), default=None)
+def _find_snapshots(rows: Sequence[Row], before: LogState) -> dict[str, tuple[int, int]]:
+    """Return the last snapshot of each Kafka partition: its first offset and its place."""
+    found = {
+        str(row["_kafka_partition"]): (row["snapshot"][1], -row["snapshot"][0])
+        for row in rows
+        if row["snapshot"] is not None
+    }
+    later = {
+        each: place
+        for each, place in found.items()
+        if place[1] > before.snapshots.get(each, (0, -1))[1]
+    }
+    return {**before.snapshots, **later}
+
+
+def _find_deleted(rows: Sequence[Row], state: LogState) -> int | None:
+    """Return the last place that a deletion may get from `order_changes`."""
+    deleted = [row["deleted"] for row in rows if row["deleted"] is not None]
+    return max([*deleted, *(lsn for _, lsn in state.snapshots.values())]) if deleted else None
 
 
 def order_changes(changes: Changes, state: LogState) -> Changes:
-    """Return the changes of rows that are not over, each with its place in the order of all."""
+    """Return the changes of rows, each with its place in the order of all."""
     cases = " ".join(
         f"WHEN _kafka_partition = {each} AND _offset >= {offset} THEN GREATEST(_lsn, {lsn})"
         for each, (offset, lsn) in state.snapshots.items()
     )
     place = f"CASE {cases} ELSE _lsn END" if cases else "_lsn"
     rows = changes.rows.withColumn("_lsn", F.expr(place))
-    return replace(changes, rows=rows.filter(f"_op <> 't' AND _lsn >= {state.truncated}"))
+    return replace(changes, rows=rows.filter("_op <> 't'"))
 
 
-def find_net(changes: Changes, key: Sequence[str], unavailable: str = "") -> DataFrame:
-    """Return the last change of each row, by the fields of its key; without a key, none.
+def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFrame:
+    """Return the last change of each row that is not over, by its key; without a key, none.
 
     Columns are `event`, `_deleted`, `_lsn`, `_offset`, `_changed_at`. If the text of values that
     are `unavailable` is given, a value that the last change does not have is that of a change
@@ -157,6 +193,11 @@ def find_net(changes: Changes, key: Sequence[str], unavailable: str = "") -> Dat
     """
     last = F.struct("event", "_op", "_lsn", "_offset", "_changed_at")
     position = F.struct("_lsn", "_offset")
+    key, truncated = state.key, state.truncated
+    rows = changes.rows
+    if truncated is not None:
+        end = f"NAMED_STRUCT('commit', {truncated.commit}L, 'own', {truncated.own}L)"
+        rows = rows.filter(f"_written > {end}")
     keys = [F.expr(f"{EVENT}.{quote(each)}").alias(f"_key_{at}") for at, each in enumerate(key)]
     lost = dict(find_unavailable(changes.type, unavailable)) if unavailable else {}
     kept = [
@@ -166,7 +207,7 @@ def find_net(changes: Changes, key: Sequence[str], unavailable: str = "") -> Dat
         ).alias(f"{KEPT}{name}")
         for name, is_lost in lost.items()
     ]
-    net = changes.rows.groupBy(*keys).agg(F.max_by(last, position).alias("_last"), *kept)
+    net = rows.groupBy(*keys).agg(F.max_by(last, position).alias("_last"), *kept)
     values = ", ".join(
         f"'{each.name}', "
         + (

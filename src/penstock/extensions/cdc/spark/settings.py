@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,8 +9,8 @@ from typing import Final
 from penstock.settings import nested, parse_count, setting
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.settings.consume import StreamSettings, name_service
+from penstock.tables import TABLE
 
-TABLE: Final = "{table}"
 UNAVAILABLE: Final = "__debezium_unavailable_value"
 _OUTPUTS: Final = (
     "current_table",
@@ -20,11 +19,6 @@ _OUTPUTS: Final = (
     "raw_path",
     "flattened_path",
 )
-
-
-def name_table(topic: str) -> str:
-    """Return what stands for {table} in names: the topic in lower case, with _ between words."""
-    return re.sub(r"\W+", "_", topic).lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +89,11 @@ class CdcSettings(StreamSettings):
         default=UNAVAILABLE,
     )
     service: str = name_service("cdc")
+
+    @property
+    def has_tables(self) -> bool:
+        """Return whether an output has the rows of the database, and not its records alone."""
+        return bool(self.current_table or self.current_dynamodb_table or self.history_table)
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if no output is chosen, or its name is the same for all tables."""

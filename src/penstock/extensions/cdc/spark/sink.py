@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from pyspark import StorageLevel
@@ -31,10 +31,9 @@ class ChangeBatch:
         part: the part.
         topic: their topic.
         records: decoded records (`penstock.spark.rows`).
-        changes: the changes that they hold, in the order of the log; truncations are no changes.
+        changes: the changes of rows that they hold, each with its place in the order of all.
         log: the figures of the changes.
         net: the net change of each row (`find_net`).
-        key: the fields of the primary key; none if no record has one.
     """
 
     part: Part
@@ -43,7 +42,11 @@ class ChangeBatch:
     changes: Changes
     log: BatchLog
     net: DataFrame
-    key: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Return the fields of the primary key; none if no record has one."""
+        return self.log.state.key
 
     @property
     def spark(self) -> SparkSession:
@@ -97,7 +100,6 @@ class ChangeSink(Sink):
     readers: SchemaReaders
     unavailable: str
     needs_key: bool = True
-    _key: tuple[str, ...] = field(default=())
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the changes that rows hold to all outputs; this is idempotent.
@@ -113,22 +115,27 @@ class ChangeSink(Sink):
             log = measure(changes, before, self.unavailable, self.topic)
             if not log.changes:
                 return {}
+            if self.needs_key:
+                log = replace(log, state=self._add_key(log, kept, part))
             if log.state != before:
                 self.states.write(log.state)
             self._write_changes(kept, changes, log, part)
         return {}
 
-    def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
-        self._key = self._key or find_key(kept, part.framing, self.readers, self.topic)
-        if self.needs_key and not self._key and log.has_rows:
+    def _add_key(self, log: BatchLog, kept: DataFrame, part: Part) -> LogState:
+        if log.keyless:
             raise JobError(
-                f"found changes of {self.topic} without a key, expected a table with a primary key,"
-                " or message.key.columns in the connector"
+                f"found {log.keyless} changes of {self.topic} without a key, expected a table with"
+                " a primary key, or message.key.columns in the connector"
             )
+        key = find_key(kept, part.framing, self.readers, self.topic, log.state.key)
+        return replace(log.state, key=key)
+
+    def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
         ordered = order_changes(changes, log.state)
         lost = self.unavailable if log.is_unavailable else ""
-        with _keep(find_net(ordered, self._key, lost)) as net:
-            batch = ChangeBatch(part, self.topic, kept, ordered, log, net, self._key)
+        with _keep(find_net(ordered, log.state, lost)) as net:
+            batch = ChangeBatch(part, self.topic, kept, ordered, log, net)
             for each in self.outputs:
                 each.write(batch)
 

@@ -1,0 +1,37 @@
+output "jobs" {
+  description = "The jobs, for the input jobs_of_others of infra/extensions/emr_cluster."
+  value = {
+    for name in keys(var.jobs) : name => {
+      lake            = lookup(local.permissions, name, { database = [], tables = [] })
+      parameters_path = null
+      policies        = { for role, policy in local.policies : role => policy if contains([name, "${name}-maintain"], role) }
+      runs            = { for run, made in local.runs : run => { arguments = made.arguments, program = made.program, role = made.role, schedule = made.schedule } if contains([name, "${name}-maintain"], run) }
+    }
+  }
+}
+
+output "lake_principals" {
+  description = "What the jobs' roles need of Lake Formation, for the input principals of infra/extensions/lake_formation."
+  value       = { for role, permissions in local.permissions : role => merge(permissions, { arn = module.jobs.role_arns[role] }) }
+}
+
+output "readers" {
+  description = "The flags of each job, for penstock schema plan and penstock lineage."
+  value       = { for name, run in local.captures : name => { arguments = run.arguments } }
+}
+
+output "submit_commands" {
+  description = "The submit command of each run, for a shell."
+  value       = module.jobs.submit_commands
+}
+
+output "tables" {
+  description = "By job: its tables of the lake and of DynamoDB, and that of its dead letters."
+  value = {
+    for name, job in var.jobs : name => {
+      dynamodb = { for topic in keys(job.dynamodb) : topic => aws_dynamodb_table.current[local.names[name][topic]].name }
+      errors   = aws_dynamodb_table.errors[name].name
+      lake     = [for table in local.lake_tables[name] : "${var.platform.lake.database.name}.${table}"]
+    }
+  }
+}

@@ -1,0 +1,73 @@
+"""AWS answers a Spark job wrongly, or its broker dies: it goes on, or is started again."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from localcloud.faults import Kind
+from tests.faults.killing import Step, Trap
+from tests.faults.readings import BATCH
+
+pytestmark = [
+    pytest.mark.kafka, pytest.mark.spark, pytest.mark.nightly, pytest.mark.timeout(3_600),
+]  # fmt: skip
+
+_SECONDS = 600  # for a start and a few batches on a machine with much else to do
+_PUT = {"service": "s3", "operation": "PutObject", "probability": 0.2}
+_GET = {"service": "s3", "operation": "GetObject", "probability": 0.2}
+_COMMIT = {"service": "glue", "operation": "UpdateTable"}
+_CONFLICT = {"status": 400, "code": "ConcurrentModificationException"}
+_ANSWERS = [
+    ("object-store-answers", {**_PUT, "kind": Kind.CUT}),
+    ("object-store-answers", {**_PUT, "kind": Kind.ERROR, "status": 503, "code": "SlowDown"}),
+    ("object-store-answers", {**_GET, "kind": Kind.ERROR, "status": 500, "code": "InternalError"}),
+    ("lake-answers", {**_COMMIT, "kind": Kind.CUT, "calls": 1}),
+    ("lake-answers", {**_COMMIT, "kind": Kind.ERROR, "calls": 2, **_CONFLICT}),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "injected"), _ANSWERS, ids=[f"{row} {each['kind']}" for row, each in _ANSWERS]
+)
+def test_a_job_goes_on_whatever_aws_answers(readings, seeded, fault, row, injected):
+    """It may end and be started again, as EMR does it, but loses nothing."""
+    answers = fault(row)
+    readings.send(BATCH)
+    assert readings.run(Trap()) == 0  # the table is there
+    broken = readings.faults.add(seed=seeded.randrange(2**32), **injected)
+    for _ in range(2):
+        readings.send(BATCH)
+        job = readings.start(Trap())
+        job.wait(_SECONDS)
+        print(job.tell())
+    readings.watch()
+    readings.faults.clear()
+    with answers.recovery():
+        assert readings.run(Trap()) == 0
+
+    answers.count(1, fired=broken.broken)
+    readings.check(answers)
+
+
+def test_a_job_goes_on_after_its_broker_was_killed(readings, kafka, seeded, trials, fault):
+    """The broker dies once a batch is planned, before its records are read, or later."""
+    kills, cluster = fault("broker-under-job"), kafka.cluster
+    for _ in range(trials(1, 5)):
+        readings.send(3 * BATCH)
+        steps = [Step("PutObject", r"/offsets/\d+$"), *[Step()] * seeded.randrange(20)]
+        trap = Trap(steps, pause=0.0)
+        with readings.start(trap) as job:
+            trap.kill = trap.shut.set
+            assert trap.shut.wait(_SECONDS), job.tell()
+            pid = cluster.pids[1]
+            cluster.kill(1)
+            time.sleep(seeded.uniform(0.5, 3.0))
+            cluster.restart(1)
+            with kills.recovery():
+                assert job.wait(_SECONDS) == 0, job.tell()
+        readings.watch()
+        kills.count(1, fired=int(cluster.pids[1] != pid))
+
+    readings.check(kills)

@@ -1,0 +1,5 @@
+platform = local.platform
+jobs = {
+  consume = { topics = ["sensor"] }
+  films   = { topics = ["films.public.language"] }
+}

@@ -1,0 +1,2 @@
+platform = merge(local.platform, { jobs = null })
+jobs     = { films = { topics = ["films.public.film"] } }

@@ -1,0 +1,2 @@
+platform = local.platform
+jobs     = { films = { topics = ["films.public.film"] } }

@@ -1,0 +1,102 @@
+"""`penstock cdc list` shows the connectors of the producer's account, and what stops them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.stub import Stubber
+
+from penstock.cli import main
+from tests.fixtures.commands import read_json
+from tests.fixtures.outputs import put_out
+from tests.stubs.sessions import make_session
+
+__all__ = ["put_out"]
+
+_ARN = "arn:aws:kafkaconnect:eu-central-1:111111111111:connector/penstock-cdc-{}/1"
+_LOG = "Caused by: replication slot 'a' does not exist".replace("'", '"')
+
+
+@pytest.fixture
+def root(put_out: Callable[..., Path]) -> str:
+    return str(put_out(platform={"prefix": "penstock"}))
+
+
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stubber]:
+    """Clients that send nothing, by service."""
+    session = make_session("111111111111")
+    stubs = {
+        each: Stubber(session.create_client(each))
+        for each in ("kafkaconnect", "cloudwatch", "logs")
+    }
+
+    class Session:
+        def create_client(self, service: str) -> Any:
+            stubs[service].activate()
+            return stubs[service].client
+
+    monkeypatch.setattr("penstock.extensions.cdc.command.load_session", Session)
+    return stubs
+
+
+def _answer(services: dict[str, Stubber], *names: str, failed: str = "") -> None:
+    shown = [
+        {
+            "connectorName": f"penstock-cdc-{name}",
+            "connectorArn": _ARN.format(name),
+            "connectorState": "FAILED" if name == failed else "RUNNING",
+        }
+        for name in names
+    ]
+    services["kafkaconnect"].add_response("list_connectors", {"connectors": shown})
+    for name in names:
+        state = "ALARM" if name == failed else "OK"
+        alarm = {"AlarmName": f"penstock-cdc-{name}-failed", "StateValue": state}
+        services["cloudwatch"].add_response("describe_alarms", {"MetricAlarms": [alarm]})
+    if failed:
+        services["logs"].add_response("filter_log_events", {"events": [{"message": _LOG}]})
+
+
+def test_connectors_are_listed(
+    services: dict[str, Stubber], root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _answer(services, "films", "orders", failed="films")
+    assert main(["cdc", "list", "--output=json"], {"PENSTOCK_PRODUCER_ROOT": root}) == 2
+
+    films, orders = read_json("cdc list", capsys.readouterr().out)
+    assert films == {
+        "name": "penstock-cdc-films",
+        "arn": _ARN.format("films"),
+        "state": "FAILED",
+        "alarms": ["penstock-cdc-films-failed"],
+        "reason": "capture-slot-missing",
+    }
+    assert (orders["state"], orders["reason"]) == ("RUNNING", "")
+
+    _answer(services, "films", "orders", failed="films")
+    assert main(["cdc", "list", "--producer", root], {}) == 2
+    header, line, _ = capsys.readouterr().out.splitlines()
+    assert header.split() == ["CONNECTOR", "STATE", "REASON", "ALARMS"]
+    assert line.split() == [*list(films.values())[:1], "FAILED", films["reason"], *films["alarms"]]
+
+
+def test_all_of_them_run_or_none_is_there(
+    services: dict[str, Stubber], root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for names in (("films",), ()):
+        _answer(services, *names)
+        assert main(["cdc", "list", "--producer", root], {}) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 1 + len(names)
+
+
+def test_a_denied_call_is_an_error(
+    services: dict[str, Stubber], root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    services["kafkaconnect"].add_client_error("list_connectors", "AccessDeniedException", "no")
+
+    assert main(["cdc", "list", "--producer", root], {}) == 1
+    assert "penstock: kafkaconnect does not answer: " in capsys.readouterr().err
