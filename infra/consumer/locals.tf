@@ -34,17 +34,9 @@ locals {
   maximum_vcpus = try(tonumber(split(" ", var.spark.application.maximum.cpu)[0]), 0)
   reserved      = coalesce(var.functions.reserved_concurrency, 0) * length(local.retries)
 
-  _ports = [for broker in values(var.contract.brokers) : broker.port]
   egress = merge(
-    {
-      brokers  = { port = min(local._ports...), to_port = max(local._ports...), security_group_id = module.broker_access.security_group_id }
-      dynamodb = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
-      s3       = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-    },
-    {
-      for name, id in module.network.endpoint_security_group_ids :
-      name => { port = 443, security_group_id = id }
-    },
+    { brokers = module.broker_access.egress },
+    module.network.egress,
     { for registry in local.registries : split("+", registry.url)[0] => registry },
   )
 }

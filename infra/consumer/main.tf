@@ -14,7 +14,7 @@ module "network" {
   foreign_roles       = [var.contract.registry.role_arn]
   interface_endpoints = local.interface_endpoints
   log_days            = var.retention.log_days
-  other_cidrs         = var.network.other_cidrs
+  other_cidrs         = setunion(var.network.other_cidrs, var.network.existing == null ? compact([try(var.contract.peering.cidr, null)]) : [])
   zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
@@ -31,6 +31,8 @@ module "broker_access" {
   retention  = var.retention
   subnet_ids = module.network.subnet_ids
   vpc_id     = module.network.vpc_id
+
+  route_table_ids = module.network.route_table_ids
 }
 
 module "reading_store" {
@@ -75,8 +77,9 @@ module "consumer_functions" {
 module "clients" {
   source = "../modules/clients"
 
-  clients  = var.clients
-  platform = local.ground
+  bootstrap_servers = module.broker_access.bootstrap_servers
+  clients           = var.clients
+  platform          = local.ground
 }
 
 module "quotas" {
@@ -91,19 +94,6 @@ module "quotas" {
     functions = { service = "lambda", code = "L-B99A9384", needed = local.reserved == 0 ? 0 : local.reserved + 100, does = "reserves ${local.reserved} of the functions that run at once, and 100 must stay unreserved" }
     vcpus     = { service = "emr-serverless", code = "L-D05C8A75", needed = local.maximum_vcpus, does = "lets the application have ${local.maximum_vcpus} vCPU (spark.application.maximum), and a job gets no worker beyond the quota" }
   }
-}
-
-module "dashboard" {
-  source = "../modules/dashboard"
-  count  = var.status.dashboard ? 1 : 0
-
-  prefix    = local.prefix
-  region    = var.contract.region
-  consumers = values(local.functions)[*].function
-  functions = concat(values(local.functions)[*].function, local.retries)
-  jobs      = keys(local.jobs)
-  charges   = ["AmazonDynamoDB", "AmazonS3", "AmazonVPC", "AWSLambda", "ElasticMapReduce"]
-  tables    = { errors = values(module.reading_store.errors)[*].name, readings = values(module.reading_store.readings)[*].name }
 }
 
 module "alarms" {

@@ -133,3 +133,7 @@ moved {
   from = module.alarms.aws_cloudwatch_event_target.ended["step-ended"]
   to   = module.emr_cluster.aws_cloudwatch_event_target.this
 }
+moved {
+  from = module.status
+  to   = module.status["status"]
+}

@@ -1,10 +1,9 @@
 output "clients" {
-  description = "What each client needs: role name, policy, brokers, secret, consumer groups, topics, registry, and the instance of its host."
+  description = "What each client needs: role name, policy, brokers, login (security), secret, consumer groups, topics, registry, and the instance of its host."
   value = {
     for name, client in module.clients.clients : name => merge(client, {
-      bootstrap_servers = module.broker_access.bootstrap_servers
-      region            = var.contract.region
-      registry          = { for key in ["external_id", "name", "role_arn"] : key => var.contract.registry[key] }
+      region   = var.contract.region
+      registry = { for key in ["external_id", "name", "role_arn"] : key => var.contract.registry[key] }
     }, { for key, urls in { registries = local.registries[*].url } : key => urls if length(urls) > 0 })
   }
 }
@@ -20,7 +19,7 @@ output "consumer" {
 }
 
 output "functions" {
-  description = "The consumer functions: the name of each, its table, its dead-letter table, and the event source mapping of each topic."
+  description = "The consumer functions: the name of each, its table with the shape of its rows, its dead-letter table, and the event source mapping of each topic."
   value       = module.consumer_functions.functions
 }
 
@@ -34,6 +33,11 @@ output "lake" {
   }
 }
 
+output "peering" {
+  description = "With exposure peering, what the producer's entry of this consumer takes as peering: the VPC's address range and the id of the connection; null otherwise."
+  value       = var.contract.exposure == "peering" ? { cidr = module.network.cidr, connection_id = module.broker_access.peering } : null
+}
+
 output "platform" {
   description = "What extensions take: local.platform, without secrets."
   value       = local.platform
@@ -44,16 +48,13 @@ output "platform" {
 output "profiles" {
   description = "The settings of commands, for this consumer; `penstock init` writes them to penstock.toml."
   value = {
-    (var.contract.consumer) = merge({
-      AWS_REGION              = var.contract.region
-      KAFKA_BOOTSTRAP_SERVERS = module.broker_access.bootstrap_servers
-      KAFKA_SECRET_ARN        = try(module.broker_access.logins["clients"], values(module.broker_access.logins)[0]).secret_arn
-      KAFKA_SECURITY          = "scram"
-      PENSTOCK_ERRORS_TABLE   = try(module.reading_store.errors["errors"].name, values(module.reading_store.errors)[0].name, "")
-      PENSTOCK_PARKED_BUCKET  = module.lake.parked_bucket.name
-      PENSTOCK_REGISTRY       = local.registry_urls
-      PENSTOCK_WORKGROUP      = module.lake.workgroup
-    }, module.status.settings, var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed })
+    (var.contract.consumer) = merge(module.broker_access.settings, {
+      AWS_REGION             = var.contract.region
+      PENSTOCK_ERRORS_TABLE  = try(module.reading_store.errors["errors"].name, values(module.reading_store.errors)[0].name, "")
+      PENSTOCK_PARKED_BUCKET = module.lake.parked_bucket.name
+      PENSTOCK_REGISTRY      = local.registry_urls
+      PENSTOCK_WORKGROUP     = module.lake.workgroup
+    }, one(values(module.status)[*].settings), var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed })
   }
 }
 

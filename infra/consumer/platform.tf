@@ -16,7 +16,10 @@ locals {
     brokers = {
       group_prefix = var.contract.group_prefix
       logins       = { for name, login in module.broker_access.logins : name => merge(login, { read_password = module.rights.read_passwords[name] }) }
-      topics       = var.contract.topics
+      # All brokers, known in a plan; bootstrap_servers has one for each zone, once it is reachable.
+      servers     = module.broker_access.servers
+      tls_servers = module.broker_access.tls_servers
+      topics      = var.contract.topics
     }
     functions = {
       architecture         = var.functions.architecture
@@ -62,17 +65,14 @@ locals {
       # By job: what it does with the catalog, its roles' policies, and its runs with the places of their artifacts.
       named = {
         for name, job in module.job : name => {
-          lake     = { for part in ["database", "tables"] : part => distinct(flatten([for permissions in values(job.lake_permissions) : permissions[part]])) }
+          lake     = job.lake
+          plan     = module.job_tables.jobs[name].plan
           policies = job.policies
-          runs = {
-            for run, made in job.runs : run => merge(made, {
-              arguments = [for word in made.arguments : lookup(spark.places.files, word, word)]
-              program   = spark.places.programs[made.program]
-            })
-          }
+          runs     = { for run, made in job.runs : run => merge(made, spark.placed_runs[run]) }
         }
       }
       programs = var.spark.jobs
+      retries  = local.retries
     }])
     lake = merge(local.ground.lake, {
       folders       = length(local._plain_folders) > 0 ? ["plain", "tables"] : ["tables"]

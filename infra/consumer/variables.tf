@@ -42,8 +42,9 @@ variable "contract" {
     region              = string
     exposure            = string
     acceptance_required = optional(bool, true)
+    peering             = optional(object({ cidr = string, vpc_id = string }))
     cluster             = object({ arn = string, name = string, zone_name = string })
-    brokers             = map(object({ host = string, port = number, service_id = optional(string), service_name = optional(string), zone_ids = list(string) }))
+    brokers             = map(object({ host = string, port = number, service_id = optional(string), service_name = optional(string), tls_port = optional(number), zone_ids = list(string) }))
     topics              = list(string)
     writes              = optional(list(string), [])
     group_prefix        = string
@@ -51,7 +52,7 @@ variable "contract" {
     registries          = optional(list(object({ cidr = optional(string), port = number, secret_arn = optional(string), security_group_id = optional(string), url = string })))
     unframed            = optional(map(string))
     hand_over           = object({ external_id = string, role_arn = string })
-    programs            = map(object({ group_prefix = string, rotation = number, secret_arn = string, topics = list(string), transactions = optional(bool), usernames = list(string), writes = list(string) }))
+    programs            = map(object({ certificate = optional(string), group_prefix = string, rotation = optional(number), secret_arn = optional(string), topics = list(string), transactions = optional(bool), usernames = optional(list(string)), writes = list(string) }))
   })
 }
 
@@ -222,8 +223,8 @@ variable "spark" {
 }
 
 variable "status" {
-  description = "Whether there is a dashboard, the minutes between two counts of open dead letters, and the number above which an alarm starts."
-  type        = object({ dashboard = optional(bool, true), dead_letters = optional(number), minutes = optional(number) })
+  description = "The minutes between two counts of open dead letters, and the number above which an alarm starts."
+  type        = object({ dead_letters = optional(number), minutes = optional(number) })
   default     = {}
 }
 

@@ -69,14 +69,8 @@ locals {
   }
 
   job_egress = merge(
-    {
-      brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id }
-      s3      = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-    },
-    {
-      for name, id in module.network.endpoint_security_group_ids :
-      name => { port = 443, security_group_id = id }
-    },
+    { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
+    module.network.egress,
     # Producers may share a registry, and AWS rejects a second rule that is equal.
     {
       for url, rules in { for producer in local.producers : split("?", producer.registry.url)[0] => producer.registry... if producer.registry != null } :

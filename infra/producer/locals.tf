@@ -2,8 +2,12 @@ locals {
   _partition = data.aws_partition.this.partition
 
   # Empty for a serverless cluster. (`try` would make the keys unknown until apply.)
-  exposure       = var.cluster.type == "provisioned" ? var.exposure.kind : "none"
-  brokers        = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers)...)
+  exposure = var.cluster.type == "provisioned" ? var.exposure.kind : "none"
+  # For logins by SCRAM, and by client certificate where there are private CAs.
+  ports   = concat([9096], length(var.cluster.certificate_authorities) > 0 ? [9094] : [])
+  brokers = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers, module.broker_exposure_peering[*].brokers)...)
+  # Those whose peering connection is accepted.
+  peered         = { for consumer in var.consumers : consumer.name => merge(consumer.peering, { account_id = consumer.account_id }) if consumer.peering != null }
   load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)
 
   # A serverless cluster has no configuration of its own, so each topic says what the one of other clusters does
@@ -14,6 +18,9 @@ locals {
       properties = merge(var.cluster.type == "serverless" ? { "message.timestamp.type" = "LogAppendTime" } : {}, topic.properties)
     })
   }
+
+  # The brokers' VPC, for the consumers that peer with it.
+  peering = local.exposure == "peering" ? { cidr = module.network.cidr, vpc_id = module.network.vpc_id } : {}
 
   packages = {
     for name in ["access", "producer"] : name => {
@@ -140,12 +147,12 @@ locals {
     { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
   )
 
-  _is_function = "^(functions|consumer(-.*)?)$"
+  is_function = "^(functions|consumer(-.*)?)$"
   # What the groups of a program begin with, after the prefix of its consumer: those of functions have the function's name,
   # as its mapping in the consumer's root has it.
   _group_names = {
     for consumer in var.consumers : consumer.name => {
-      for name in keys(consumer.programs) : name => name == "functions" ? "penstock-${consumer.name}-consumer" : "${can(regex(local._is_function, name)) ? "penstock-${consumer.name}-" : ""}${name}-"
+      for name in keys(consumer.programs) : name => name == "functions" ? "penstock-${consumer.name}-consumer" : "${can(regex(local.is_function, name)) ? "penstock-${consumer.name}-" : ""}${name}-"
     }
   }
   # A consumer's roles have the names that its root gives them; they need not exist yet.
@@ -162,11 +169,12 @@ locals {
       registries = [for index in range(length(consumer.registries)) : local._registries["consumers.${consumer.name}.${index}"]]
       programs = {
         for name, program in consumer.programs : name => {
+          certificate  = program.certificate
           group_prefix = coalesce(program.group_prefix, "${coalesce(consumer.group_prefix, "${consumer.name}-")}${local._group_names[consumer.name][name]}")
           rotation     = coalesce(program.rotation, consumer.rotation)
           topics       = program.topics == null ? consumer.topics : program.topics
           transactions = program.transactions
-          writes       = program.writes != null ? program.writes : can(regex(local._is_function, name)) ? [] : consumer.writes
+          writes       = program.writes != null ? program.writes : can(regex(local.is_function, name)) ? [] : consumer.writes
         }
       }
       topics   = consumer.topics

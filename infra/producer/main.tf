@@ -13,7 +13,7 @@ module "network" {
   gateway_endpoints   = ["s3"]
   interface_endpoints = local.interface_endpoints
   log_days            = var.retention.log_days
-  other_cidrs         = var.network.other_cidrs
+  other_cidrs         = setunion(var.network.other_cidrs, var.network.existing == null ? [for consumer in local.peered : consumer.cidr] : [])
   zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
@@ -31,7 +31,7 @@ module "broker_cluster" {
   retention  = var.retention
   scrapers   = var.cluster.scrapers
   subnet_ids = module.network.subnet_ids
-  users      = { for name, program in local.programs : name => { account_id = program.account_id, rotation = program.rotation } }
+  users      = { for name, program in local.programs : name => { account_id = program.account_id, rotation = program.rotation } if program.certificate == null }
   vpc_id     = module.network.vpc_id
 }
 
@@ -48,6 +48,7 @@ module "broker_exposure_privatelink" {
     zone_name         = module.broker_cluster.zone_name
   }
   consumers  = { for name, consumer in local.consumers : name => consumer.account_id }
+  ports      = local.ports
   subnet_ids = module.network.subnet_ids
   vpc_id     = module.network.vpc_id
 
@@ -61,6 +62,23 @@ module "broker_exposure_multi_vpc" {
   broker_count = module.broker_cluster.broker_count
   zone_ids     = keys(module.network.subnet_ids)
   zone_name    = module.broker_cluster.zone_name
+}
+
+module "broker_exposure_peering" {
+  source = "../modules/broker-exposure-peering"
+  count  = local.exposure == "peering" ? 1 : 0
+
+  prefix       = var.prefix
+  broker_count = module.broker_cluster.broker_count
+  cluster = {
+    security_group_id = module.broker_cluster.security_group_id
+    zone_name         = module.broker_cluster.zone_name
+  }
+  consumers       = local.peered
+  ports           = local.ports
+  route_table_ids = module.network.route_table_ids
+  vpc_id          = module.network.vpc_id
+  zone_ids        = keys(module.network.subnet_ids)
 }
 
 module "kafka_access" {
@@ -79,13 +97,14 @@ module "kafka_access" {
   log_days              = var.retention.log_days
   network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
   package               = local.packages["access"]
+  # Brokers call the user of a client certificate by the certificate's name.
   readers = {
     for name, program in local.programs : name => {
       group_prefix = program.group_prefix
       seen_groups  = program.seen_groups
       topics       = program.topics
       transactions = program.transactions
-      usernames    = module.broker_cluster.users[name].usernames
+      usernames    = program.certificate == null ? module.broker_cluster.users[name].usernames : [program.certificate]
       writes       = program.writes
     }
   }
@@ -141,14 +160,8 @@ module "producer" {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
     egress = merge(
-      {
-        brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id }
-        s3      = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-      },
-      {
-        for name, id in module.network.endpoint_security_group_ids :
-        name => { port = 443, security_group_id = id }
-      },
+      { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
+      module.network.egress,
       { for name, registry in { registry = each.value.registry } : name => registry if registry != null },
     )
   }
@@ -176,12 +189,8 @@ module "kafka_client" {
   prefix = var.prefix
   egress = merge(
     { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
-    {
-      for name, id in module.network.endpoint_security_group_ids :
-      name => { port = 443, security_group_id = id }
-    },
-    # An instance installs its packages from there.
-    contains(keys(local.hosts), each.key) ? { s3 = { port = 443, prefix_list_id = module.network.s3_prefix_list_id } } : {},
+    # An instance installs its packages from S3.
+    { for name, way in module.network.egress : name => way if name != "s3" || contains(keys(local.hosts), each.key) },
   )
   name              = each.key
   policy_json       = local.client_policies[each.key]
@@ -205,14 +214,10 @@ module "client_host" {
 module "alarms" {
   source = "../modules/alarms"
 
-  prefix     = var.prefix
-  account_id = var.account_id
-  region     = var.region
-  cluster = var.cluster.type != "provisioned" ? null : {
-    name         = module.broker_cluster.name
-    broker_count = module.broker_cluster.broker_count
-    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
-  }
+  prefix             = var.prefix
+  account_id         = var.account_id
+  region             = var.region
+  cluster            = local.broker_metrics
   dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure.kind == "privatelink" }
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
@@ -224,24 +229,6 @@ module "alarms" {
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
   }])
   subscribers = var.subscribers
-}
-
-module "dashboard" {
-  source = "../modules/dashboard"
-  count  = var.status.dashboard ? 1 : 0
-
-  prefix = var.prefix
-  region = var.region
-  cluster = var.cluster.type != "provisioned" ? null : {
-    name         = module.broker_cluster.name
-    broker_count = module.broker_cluster.broker_count
-    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
-    topics       = keys(var.topics)
-  }
-  dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
-  functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
-  producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
-  charges            = ["AmazonMSK", "AmazonVPC", "AWSGlue", "AWSLambda"]
 }
 
 module "quotas" {

@@ -25,13 +25,13 @@ output "contracts" {
         zone_name = module.broker_cluster.zone_name
       }
       brokers = {
-        for id, broker in local.brokers : id => {
+        for id, broker in local.brokers : id => merge({
           host         = broker.host
           port         = broker.port
           service_id   = broker.service_id
           service_name = broker.service_name
           zone_ids     = broker.zone_ids
-        }
+        }, broker.tls_port == null ? null : { tls_port = broker.tls_port })
       }
       topics       = consumer.topics
       writes       = consumer.writes
@@ -49,10 +49,11 @@ output "contracts" {
       programs = {
         for key, program in consumer.programs : key => merge(
           { for part in ["group_prefix", "topics", "transactions", "writes"] : part => program[part] },
-          module.broker_cluster.users["${name}_${key}"],
+          program.certificate == null ? module.broker_cluster.users["${name}_${key}"] : null,
+          program.certificate == null ? null : { certificate = program.certificate, usernames = [program.certificate] },
         )
       }
-    }, { for key, value in { registries = consumer.registries, unframed = consumer.unframed } : key => value if length(value) > 0 })
+    }, { for key, value in { peering = local.peering, registries = consumer.registries, unframed = consumer.unframed } : key => value if length(value) > 0 })
   }
 
   # A consumer may read as soon as it has its contract.

@@ -1,4 +1,4 @@
-# What extensions of this account take (infra/extensions/cdc). This root knows none of them: a file extensions.tf beside
+# What extensions of this account take (infra/extensions). This root knows none of them: a file extensions.tf beside
 # this one, which is the user's own, calls them with local.platform.
 locals {
   interface_endpoints = concat(
@@ -8,6 +8,13 @@ locals {
     length(var.jobs) > 0 ? ["logs"] : [],
     length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
   )
+
+  # A serverless cluster has none of a broker.
+  broker_metrics = var.cluster.type != "provisioned" ? null : {
+    broker_count = module.broker_cluster.broker_count
+    name         = module.broker_cluster.name
+    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
+  }
 
   platform = {
     account_id           = var.account_id
@@ -19,8 +26,20 @@ locals {
     alarms = { topic_arn = module.alarms.topic_arn }
     brokers = {
       bootstrap_servers = module.broker_cluster.bootstrap_servers.iam
+      metrics           = local.broker_metrics
       name              = module.broker_cluster.name
       security_group_id = module.broker_cluster.security_group_id
+      topics            = keys(var.topics)
+    }
+    functions = {
+      access = module.kafka_access.function_name
+      producers = {
+        for name, producer in local.producers : name => {
+          dead_letter_queue = module.producer[name].dead_letter_queue.name
+          function          = producer.function
+          schema            = producer.schema
+        }
+      }
     }
     network = {
       endpoint_policy             = module.network.endpoint_policy

@@ -128,6 +128,13 @@ locals {
     Version = "2012-10-17"
     Statement = concat(
       local._kafka_statements[name],
+      [for statement in [{
+        # DescribeCluster reads access lists, AlterCluster creates and deletes them.
+        Sid      = "UseAccessLists"
+        Effect   = "Allow"
+        Action   = concat(["kafka-cluster:DescribeCluster"], client.access_lists == "change" ? ["kafka-cluster:AlterCluster"] : [])
+        Resource = ["${local._kafka}:cluster/${local._cluster}"]
+      }] : statement if client.access_lists != "none"],
       [for statement in [
         {
           # `penstock produce --dry-run` reads a schema with its tags. If there is no such schema, it lists those that exist.

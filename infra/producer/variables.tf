@@ -19,6 +19,8 @@ variable "check_quotas" {
 variable "clients" {
   description = "The clients in this VPC by name, with the topics that each reads and writes by IAM; the output clients has their policies."
   type = map(object({
+    # The rights of an operator with `penstock access`: read for list and plan, change for apply too. Programs need none.
+    access_lists = optional(string, "none")
     # An instance to run it on, as infra/modules/client-host takes it, or a security group of its own.
     host = optional(object({
       image_parameter = optional(string)
@@ -34,13 +36,17 @@ variable "clients" {
   default = {}
 
   validation {
+    condition     = alltrue([for client in values(var.clients) : contains(["change", "none", "read"], client.access_lists)])
+    error_message = "The clients have the access_lists ${join(", ", values(var.clients)[*].access_lists)}; give each none, read or change."
+  }
+  validation {
     condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
     error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
   }
 
   validation {
-    condition     = alltrue([for client in values(var.clients) : length(setsubtract(setunion(client.reads, client.writes), keys(var.topics))) == 0 && length(setunion(client.reads, client.writes)) > 0])
-    error_message = "The clients use ${jsonencode({ for name, client in var.clients : name => setunion(client.reads, client.writes) })}; give each at least one of the topics ${join(", ", keys(var.topics))}."
+    condition     = alltrue([for client in values(var.clients) : length(setsubtract(setunion(client.reads, client.writes), keys(var.topics))) == 0 && (client.access_lists != "none" || length(setunion(client.reads, client.writes)) > 0)])
+    error_message = "The clients use ${jsonencode({ for name, client in var.clients : name => setunion(client.reads, client.writes) })}; give each at least one of the topics ${join(", ", keys(var.topics))}, or none with access_lists."
   }
   validation {
     # A client may join every group that begins with its name and a dash, a consumer those of its group_prefix.
@@ -64,6 +70,8 @@ variable "cluster" {
     # A serverless one takes no other setting, and can only be used inside this account.
     type         = optional(string, "provisioned")
     broker_count = optional(number)
+    # ARNs of private CAs, for programs that log in by a client certificate.
+    certificate_authorities = optional(list(string), [])
     # PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync.
     enhanced_monitoring = optional(string)
     instance_type       = optional(string)
@@ -80,10 +88,14 @@ variable "cluster" {
     condition     = var.cluster.type != "serverless" || length(var.consumers) == 0
     error_message = "A serverless cluster cannot be read from other accounts; empty consumers, or make the cluster provisioned."
   }
+  validation {
+    condition     = alltrue(flatten([for consumer in var.consumers : [for program in values(consumer.programs) : program.certificate == null || length(var.cluster.certificate_authorities) > 0 && var.exposure.kind != "multi_vpc"]]))
+    error_message = "Programs log in by a client certificate, cluster.certificate_authorities has ${length(var.cluster.certificate_authorities)} private CAs, and exposure.kind is ${var.exposure.kind}; name the CA of the certificates, and use privatelink or peering, since the connections of multi_vpc carry SCRAM alone."
+  }
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, topics, programs with a Kafka user each, prefix of consumer groups, rotation of the passwords, roles with unusual names, and registries."
+  description = "The consumers: name, account, topics, programs with a Kafka user each, prefix of consumer groups, rotation of the passwords, peering connection, roles with unusual names, and registries."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name            = string
@@ -95,6 +107,8 @@ variable "consumers" {
     # Each has a Kafka user. The name is that of a function, job or client in the consumer's root, or functions, jobs or clients,
     # which are those without one of their own.
     programs = optional(map(object({
+      # In place of a Kafka user: the distinguished name of its client certificate, as Kafka has it (docs/operate/certificates.md).
+      certificate  = optional(string)
       group_prefix = optional(string)
       rotation     = optional(number)
       topics       = optional(list(string)) # all of the consumer's
@@ -102,6 +116,8 @@ variable "consumers" {
       transactions = optional(bool, false)
       writes       = optional(list(string)) # all of the consumer's; none for functions
     })), { clients = {}, functions = {}, jobs = {} })
+    # With exposure.kind peering: the consumer's output peering, once it has asked for the connection.
+    peering           = optional(object({ cidr = string, connection_id = string }))
     reader_role_names = optional(list(string))
     # Those besides Glue (docs/operate/registries.md).
     registries = optional(list(object({
@@ -133,6 +149,18 @@ variable "consumers" {
     error_message = "The group_prefix of the programs is ${jsonencode([for consumer in var.consumers : { (consumer.name) = [for program in values(consumer.programs) : program.group_prefix if program.group_prefix != null] }])}; begin each with that of its consumer, ${join(", ", [for consumer in var.consumers : coalesce(consumer.group_prefix, "${consumer.name}-")])}."
   }
   validation {
+    condition     = alltrue([for name in flatten([for consumer in var.consumers : values(consumer.programs)[*].certificate]) : name == null ? true : can(regex("^CN=[^,=+\"\\\\<>;*]+(,[A-Z]+=[^,=+\"\\\\<>;*]+)*$", name))])
+    error_message = "The certificates of programs are ${jsonencode([for consumer in var.consumers : { (consumer.name) = { for name, program in consumer.programs : name => program.certificate if program.certificate != null } }])}; give the name of each as `openssl x509 -noout -subject -nameopt RFC2253` prints it, such as CN=orders,O=Acme."
+  }
+  validation {
+    condition     = alltrue(flatten([for consumer in var.consumers : [for name, program in consumer.programs : program.certificate == null || !can(regex(local.is_function, name))]]))
+    error_message = "The programs with a certificate are ${jsonencode([for consumer in var.consumers : { (consumer.name) = [for name, program in consumer.programs : name if program.certificate != null] }])}; leave certificate out of functions, consumer and consumer-NAME, since functions log in by SCRAM."
+  }
+  validation {
+    condition     = var.exposure.kind == "peering" || alltrue([for consumer in var.consumers : consumer.peering == null])
+    error_message = "The consumers ${join(", ", [for consumer in var.consumers : consumer.name if consumer.peering != null])} have a peering connection and exposure.kind is ${var.exposure.kind}; set it to peering, or leave peering out."
+  }
+  validation {
     condition     = alltrue([for registry in flatten(var.consumers[*].registries) : can(regex(local.registry_url, registry.url))])
     error_message = "The consumers ${join(", ", [for consumer in var.consumers : consumer.name if !alltrue([for url in consumer.registries[*].url : can(regex(local.registry_url, url))])])} have a registry with an unusable url; write confluent+https://HOST:PORT/PATH or apicurio+https://HOST:PORT (+http without TLS), a user as USER@HOST and no password; options are naming, topic, group and allow."
   }
@@ -148,7 +176,8 @@ variable "exposure" {
   description = "The exposure of the brokers, and whether consumers' endpoints wait for acceptance, which infra/consumer does through the hand-over role."
   type = object({
     acceptance_required = optional(bool, true)
-    # privatelink: a load balancer and an endpoint service per broker; multi_vpc: connections that MSK manages.
+    # privatelink: a load balancer and an endpoint service per broker; multi_vpc: connections that MSK manages; peering:
+    # routes between the VPCs, whose address ranges must not overlap.
     kind = optional(string, "privatelink")
   })
   default = {}
@@ -449,9 +478,8 @@ variable "spark" {
 }
 
 variable "status" {
-  description = "Whether there is a dashboard, the minutes between two counts of what is open, and when an alarm starts: above kept_events, or below versions_left (a fifth of the budget unless given)."
+  description = "The minutes between two counts of what is open, and when an alarm starts: above kept_events, or below versions_left (a fifth of the budget unless given)."
   type = object({
-    dashboard     = optional(bool, true)
     kept_events   = optional(number)
     minutes       = optional(number)
     versions_left = optional(number)

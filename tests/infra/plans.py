@@ -3,24 +3,27 @@
 A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.json) holds the
 arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
 known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
-The two roots are called like modules, with the providers that they configure themselves; a root
-that is refused takes those of all cases instead, each of which is a process. Extensions take
-`local.platform` of platform.hcl, their own or the common one.
+The two roots are called like modules. Their `full` and `smallest` configure the providers
+themselves; other cases take those of all cases, since each is a process. Extensions take
+`local.platform` of platform.hcl, or of producer_platform.hcl in the producer's account.
 
-The cases of a run are modules of one root for each account and are planned together, in 90 CPU
-seconds; a root for each took 700. One provider for all (`TF_REATTACH_PROVIDERS`) keeps only one
-configuration, and `terraform test` with mocks loses what the provider checks in a plan.
+The cases of a run are modules of a few roots for each account and are planned together: one root
+for each case takes far more CPU time, and one root for all cases half as much again. One provider
+for all (`TF_REATTACH_PROVIDERS`) keeps only one configuration, and `terraform test` with mocks
+loses what the provider checks in a plan.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +39,16 @@ ROOT = Path(__file__).parents[2]
 _CASES = Path(__file__).parent
 _EXTENSIONS = ROOT / "infra/extensions"
 _PLATFORM = (_CASES / "platform.hcl").read_text()
+_PRODUCERS_PLATFORM = (_CASES / "producer_platform.hcl").read_text()
+# Cases of extensions in the producer's account.
+_OF_PRODUCER = re.compile(r"cdc(-|$)|dashboard-full")
 _BY_IAM = "invalid-by-iam"
+# Roots with and without all arguments: each provider of their own is two processes.
+_WITH_PROVIDERS = ("full", "smallest")
 _SUFFIXES = (".tfvars", ".tfvars.json")
+# Terraform compares the edges of all nodes with each other: in a root with all cases, that and
+# collecting garbage are more than half of the work.
+_CASES_IN_A_ROOT = 40
 _TERRAFORM_AT_ONCE = 2
 _EXTENDING = ROOT / "docs/extending.md"
 _FILE = re.compile(r"# (infra/extensions/\S+)\n")
@@ -46,6 +57,7 @@ _PRODUCER, _CONSUMER = "111111111111", "222222222222"
 _BUILT = (
     "access-lambda",
     "consumer-lambda",
+    "debezium-postgres-glue-plugin",
     "debezium-postgres-plugin",
     "penstock-boto3",
     "penstock-pyfiles",
@@ -120,7 +132,7 @@ class Case:
         for output in (one.name for one in blocks if one.kind == "output"):
             value = f"  value = module.this.{output}"
             lines += [f'output "{output}" {{', value, "  sensitive = true", "}"]
-        return "\n".join([*lines, _find_platform(self.module)[0] if self.takes_platform else ""])
+        return "\n".join([*lines, _find_platform(str(self))[0] if self.takes_platform else ""])
 
     @property
     def takes_platform(self) -> bool:
@@ -133,9 +145,14 @@ class Case:
         return (ROOT / "infra" / self.module).is_dir()
 
     @property
+    def is_refused(self) -> bool:
+        """Return whether an argument is refused."""
+        return self.name.startswith("invalid")
+
+    @property
     def shares_providers(self) -> bool:
-        """Whether it is a root that is refused, whatever its providers are."""
-        return self.name.startswith("invalid") and self.is_root
+        """Whether it is a root that is planned with the providers of all cases, not its own."""
+        return self.is_root and self.name not in _WITH_PROVIDERS
 
     @property
     def account(self) -> str:
@@ -147,7 +164,7 @@ class Case:
         if self.name == _BY_IAM:
             return _PRODUCER
         if self.takes_platform:
-            return _find_platform(self.module)[1]
+            return _find_platform(str(self))[1]
         return _CONSUMER if self.module == "consumer" else _PRODUCER
 
     @property
@@ -169,6 +186,7 @@ class Example:
     number: int
     root: str
     account: str = _PRODUCER
+    is_refused: bool = False
     shares_providers: bool = False
 
     def __str__(self) -> str:
@@ -179,7 +197,7 @@ _Cases = Mapping[str, Case | Example]
 
 
 class Planner:
-    """Plans all cases of an account in one root, where each is a module, in a copy of infra."""
+    """Plans cases of an account in a root, where each is a module, in a copy of infra."""
 
     def __init__(self, folder: Path, endpoint: str) -> None:
         """Copy what a case may refer to into the folder; all calls go to the endpoint."""
@@ -203,9 +221,8 @@ class Planner:
     def start(self, cases: Iterable[Case | Example]) -> None:
         """Begin to plan the cases, but for those that were begun already."""
         fresh = {str(case): case for case in cases if str(case) not in self._plans}
-        for account in {case.account for case in fresh.values()}:
-            mine = {name: case for name, case in fresh.items() if case.account == account}
-            self._plans |= dict.fromkeys(mine, self._pool.submit(self._plan, mine))
+        for part in _divide(fresh):
+            self._plans |= dict.fromkeys(part, self._pool.submit(self._plan, part))
 
     def plan(self, case: Case | Example) -> Plan:
         """Return a case's plan, as soon as it is made."""
@@ -263,6 +280,17 @@ class Planner:
         return run_terraform(root, local_environ(self._endpoint, account, "eu-central-1"), *words)
 
 
+def _divide(cases: _Cases) -> Iterator[_Cases]:
+    """Divide cases into those of a root each. One with errors is planned again without them."""
+    by_kind: dict[tuple[str, bool], list[str]] = defaultdict(list)
+    for name, case in cases.items():
+        by_kind[case.account, case.is_refused].append(name)
+    for names in by_kind.values():
+        roots = math.ceil(len(names) / _CASES_IN_A_ROOT)
+        for number in range(roots):
+            yield {name: cases[name] for name in names[number::roots]}
+
+
 def find_cases() -> list[Case]:
     """List the cases of all modules."""
     files = [path for suffix in _SUFFIXES for path in _CASES.glob(f"*/*{suffix}")]
@@ -313,10 +341,11 @@ def _read_example(readme: Path, number: int, block: str) -> Example:
     return Example(readme, number, f"{call}\n{platform}", account)
 
 
-def _find_platform(module: str) -> tuple[str, str]:
-    """Return the platform that an extension takes, and whose it is: by default the consumer's."""
-    own = _CASES / module / "platform.hcl"
-    return (own.read_text(), _PRODUCER) if own.exists() else (_PLATFORM, _CONSUMER)
+def _find_platform(name: str) -> tuple[str, str]:
+    """Return the platform that an extension takes in a case, and whose it is."""
+    if _OF_PRODUCER.match(name):
+        return _PRODUCERS_PLATFORM, _PRODUCER
+    return _PLATFORM, _CONSUMER
 
 
 def _read_arguments(path: Path) -> str:

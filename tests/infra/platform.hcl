@@ -12,15 +12,18 @@ locals {
     brokers = {
       bootstrap_servers = "b-1.example.com:9096"
       group_prefix      = "analytics-"
-      logins = { for name in ["clients", "functions", "jobs", "service-a", "service-b"] : name => {
+      logins = { for name in ["clients", "films", "functions", "jobs", "service-a", "service-b"] : name => {
         group_prefix  = name == "functions" ? "analytics-penstock-analytics-consumer" : "analytics-${name}-"
         read_password = jsonencode([{ Sid = "ReadItsPassword", Effect = "Allow", Action = ["secretsmanager:GetSecretValue"], Resource = ["arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-${name}-broker-login-??????"] }])
         secret_arn    = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-${name}-broker-login-AbCdEf"
         secret_name   = "penstock-analytics-${name}-broker-login"
-        topics        = ["meter", "sensor"]
+        security      = "scram"
+        topics        = name == "films" ? ["films.public.film", "films.public.film_actor"] : ["meter", "sensor"]
         transactions  = false
         writes        = ["meter"]
       } }
+      servers           = "b-1.example.com:9096,b-2.example.com:9096"
+      tls_servers       = ""
       topics            = ["meter", "sensor"]
     }
     functions = {
@@ -54,6 +57,7 @@ locals {
       named = {
         consume = {
           lake     = { database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE", "INSERT", "SELECT"] }
+          plan     = []
           policies = { for role in ["consume", "consume-maintain"] : role => jsonencode({ Version = "2012-10-17", Statement = local.statements.use_lake_key }) }
           runs = {
             consume         = { arguments = ["--contract", "s3://artifacts/files/contract.json"], program = "s3://artifacts/jobs/consume.py", role = "consume", schedule = null, streaming = true, workers = null }
@@ -62,6 +66,7 @@ locals {
         }
       }
       programs = "../../jobs"
+      retries  = ["penstock-analytics-retry-shop"]
     }
     lake = {
       bucket         = { arn = "arn:aws:s3:::penstock-analytics-lake", name = "penstock-analytics-lake" }

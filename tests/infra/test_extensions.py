@@ -1,4 +1,4 @@
-"""Extensions are tested with a platform of the same shape as that of the consumer's root."""
+"""Extensions are tested with platforms of the same shape as those of the roots."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _NAMED = {str(case): case for case in find_cases()}
 # By names that users give.
 _MAPS = {
     "platform.brokers.logins",
+    "platform.functions.producers",
     "platform.jobs.named",
     "platform.jobs.named.runs",
     "platform.lake.principals",
@@ -30,11 +31,17 @@ _OPEN = {
     "platform.jobs.artifacts.programs",
     "platform.jobs.named.policies",
     "platform.network.egress",
+    "platform.network.endpoint_security_group_ids",
 }
 
 
 @pytest.mark.parametrize(
-    ("cases"), [(_NAMED["consumer-full"], _NAMED["quality-smallest"])], ids=["platform"]
+    "cases",
+    [
+        (_NAMED["consumer-full"], _NAMED["quality-smallest"]),
+        (_NAMED["producer-full"], _NAMED["cdc-smallest"]),
+    ],
+    ids=["consumer", "producer"],
 )
 def test_the_platform_of_cases_has_the_attributes_that_the_root_puts_out(cases, plan_case):
     root, extension = (plan_case(case).outputs["platform"] for case in cases)

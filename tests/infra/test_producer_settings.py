@@ -19,7 +19,7 @@ pytestmark = pytest.mark.terraform
 _PRODUCER = ROOT / "infra/producer"
 _CASE = ROOT / "tests/infra/producer/full.tfvars"
 # The other locals are about other things.
-_LOCALS = ("_budgets", "producers", "registry_url", "serverless_properties")
+_LOCALS = ("_budgets", "is_function", "producers", "registry_url", "serverless_properties")
 _OTHERS = "  _registries = {}\n  consumers = {}\n  sales_commands = {}\n"
 _NO_JOBS = ("-var=jobs={}", "-var=spark={}")
 # What the root adds once the brokers are there.

@@ -19,12 +19,21 @@ from tools.check_docs import find_anchors
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _NAMED = {str(case): case for case in find_cases()}
-_WITH_DASHBOARDS = ("consumer-staging", "dashboard-full", "producer-full")
-_WITH_ALARMS = ("alarms-full", "consumer-staging", "producer-full", "quality-full", "status-full")
+_WITH_DASHBOARDS = ("dashboard-full", "dashboard-smallest")
+_ALARM = "aws_cloudwatch_metric_alarm"
+# Their cases make up the alarms.
+_OF_CALLERS = ("metric-alarms", "platform-function")
+_WITH_ALARMS = [
+    case
+    for case in _NAMED.values()
+    if case.name in ("full", "staging")
+    and case.module not in _OF_CALLERS
+    and _ALARM in case.expected.read_text()
+]
 _AWS = tomllib.loads(Path(__file__).with_name("aws_metrics.toml").read_text())
 _PUBLISHING = ("add_metric", "CloudWatchMetrics", "list_gauges", "single_metric")
 _SEARCH = re.compile(r"\{([^}]+)\}.*?MetricName=\"(\w+)\"")
-_PAGE = re.compile(r" See (docs/operate/alarms\.md)#([a-z-]+)\.$")
+_PAGE = re.compile(r" See (docs/[a-z/-]+\.md)#([a-z-]+)\.$")
 
 
 @cache
@@ -80,14 +89,10 @@ def test_a_dashboard_shows_no_metric_that_nothing_publishes(case, plan_case):
 
 
 def _alarms(plan):
-    return [
-        made
-        for address, made in plan.resources.items()
-        if plan.types[address] == "aws_cloudwatch_metric_alarm"
-    ]
+    return [made for address, made in plan.resources.items() if plan.types[address] == _ALARM]
 
 
-@pytest.mark.parametrize("case", [_NAMED[name] for name in _WITH_ALARMS], ids=str)
+@pytest.mark.parametrize("case", _WITH_ALARMS, ids=str)
 def test_an_alarm_has_a_metric_and_names_the_section_that_says_what_to_do(case, plan_case):
     alarms = _alarms(plan_case(case))
 

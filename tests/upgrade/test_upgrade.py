@@ -108,7 +108,6 @@ _OF_A_CLUSTER = {
 _ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
 # A lease of functions with its way out, settings on S3, a limit of retries with an alarm, logins.
 _NEW = {
-    "cloudwatch_dashboard.this",
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
     'cloudwatch_metric_alarm.this["function_leases-write-throttles"]',
     'dynamodb_table.readings["function_leases"]',
@@ -179,7 +178,7 @@ def test_an_alarm_and_the_shared_login_are_replaced_and_nothing_else_is_made_aga
 def test_only_what_the_old_form_did_not_have_is_made(upgraded):
     made = {address for address, done in upgraded.items() if done == ["create"]}
 
-    status = {address for address in made if address.startswith("module.status.")}
+    status = {address for address in made if address.startswith('module.status["status"].')}
     assert status
     assert {address.rpartition(".aws_")[2] for address in made - status} == _NEW
 

@@ -5,7 +5,7 @@ locals {
   jobs = { for name in var.jobs : name => local._all[name] if contains(keys(local._all), name) }
 
   name    = "${var.platform.prefix}-step-ended"
-  ways_in = { for name in setintersection(keys(var.platform.network.egress), ["brokers", "endpoints"]) : name => var.platform.network.egress[name] }
+  ways_in = { for name in setintersection(keys(var.platform.network.egress), ["brokers", "endpoints"]) : name => var.platform.network.egress[name] if var.platform.network.egress[name].cidr == null }
 }
 
 module "cluster" {

@@ -19,11 +19,11 @@ locals {
   parameters = {
     for name, job in var.jobs : name => merge(
       {
-        bootstrap_servers = var.platform.brokers.bootstrap_servers
+        bootstrap_servers = local._logins[name].security == "tls" ? var.platform.brokers.tls_servers : var.platform.brokers.bootstrap_servers
         bucket            = "s3://${var.platform.lake.bucket.name}/${local._folders[name]}"
         group_prefix      = local._logins[name].group_prefix
         secret_arn        = local._logins[name].secret_arn
-        security          = "scram"
+        security          = local._logins[name].security
         topics            = join(",", coalesce(job.reads, local._logins[name].topics))
       },
       { for key, table in { table = job.table, output_table = job.output_table } : key => "${local._database}.${table}" if table != null },
@@ -49,6 +49,19 @@ locals {
       }
     }
   ]...)
+
+  # What reads sales; those in JSON have no schema. Columns of totals, each with the fields that it is made of.
+  _in_json  = ["summarize", "totals", "windows"]
+  _of_sales = concat(["enrich", "lake-summary", "lake-totals", "lake-windows"], local._in_json)
+  _totals   = { country = ["country"], orders = ["amount"], region = ["country"], sales = ["amount"], window_end = [], window_start = [] }
+  readers = {
+    for run, made in local.runs : run => {
+      fields = [for field in ["amount", "country", "payment_id"] : field if !contains(local._in_json, made.arguments[0])]
+      tables = [for table in var.jobs[made.role].table[*] : "${local._database}.${table}" if startswith(made.arguments[0], "lake-")]
+      topics = [for topic in split(",", local.parameters[made.role].topics) : topic if !startswith(made.arguments[0], "lake-")]
+      writes = { for table in var.jobs[made.role].output_table[*] : "${local._database}.${table}" => local._totals if contains(["enrich", "lake-totals", "lake-windows"], made.arguments[0]) }
+    } if contains(local._of_sales, made.arguments[0])
+  }
 
   policies = {
     for name, job in var.jobs : name => jsonencode({

@@ -15,6 +15,11 @@ output "lake_principals" {
   value       = { for name, permissions in local.permissions : name => merge(permissions, { arn = module.jobs.role_arns[name] }) if length(permissions.database) > 0 }
 }
 
+output "readers" {
+  description = "What each run reads of sales, and the tables of totals that it fills, for penstock schema plan and penstock lineage."
+  value       = local.readers
+}
+
 output "submit_commands" {
   description = "The submit command of each run, JOB-COMMAND, for a shell."
   value       = module.jobs.submit_commands

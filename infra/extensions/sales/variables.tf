@@ -72,7 +72,7 @@ variable "platform" {
     prefix               = string
     region               = string
     alarms               = object({ topic_arn = string })
-    brokers              = object({ bootstrap_servers = string, logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string) })), topics = list(string) })
+    brokers              = object({ bootstrap_servers = string, logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, security = optional(string, "scram"), topics = list(string) })), tls_servers = optional(string), topics = list(string) })
     jobs = object({
       application = object({
         arn           = string

@@ -2,6 +2,7 @@
 locals {
   _partition     = var.platform.partition
   _place         = "${var.platform.region}:${var.platform.account_id}"
+  _repositories  = sort(distinct([for service in values(var.services) : regex("^[^/]+/([^:@]+)", service.image)[0]]))
   _parameter_arn = "arn:${local._partition}:ssm:${local._place}:parameter${var.brokers_parameter}"
 
   _from_ecs = {
@@ -47,7 +48,7 @@ locals {
         Sid      = "PullImages"
         Effect   = "Allow"
         Action   = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-        Resource = ["arn:${local._partition}:ecr:${local._place}:repository/*"]
+        Resource = [for name in local._repositories : "arn:${local._partition}:ecr:${local._place}:repository/${name}"]
       },
       {
         Sid      = "WriteLogs"

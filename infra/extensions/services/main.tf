@@ -1,4 +1,4 @@
-# Services in containers : on Fargate a task definition each and, with a cluster, the service; in
+# Services in containers: on Fargate a task definition each and, with a cluster, the service; in
 # EKS the pods run as service accounts of the services' names. Rights are in iam.tf.
 locals {
   _ecs = "${var.platform.prefix}-service"
@@ -12,7 +12,7 @@ locals {
     for service in keys(var.services) : { for name, way in local._egress : "${service}-${name}" => merge(way, { name = name, service = service }) }
   ]...)
   # By way out: what lets a service in.
-  ways_in = { for key, way in local.ways_out : key => way if contains(["brokers", "endpoints"], way.name) }
+  ways_in = { for key, way in local.ways_out : key => way if contains(["brokers", "endpoints"], way.name) && way.cidr == null }
 
   containers = {
     for name, service in var.services : name => [{
@@ -21,8 +21,11 @@ locals {
       name                   = name
       readonlyRootFilesystem = true
       environment = [
-        for key, value in merge(service.environment, { AWS_REGION = var.platform.region, KAFKA_SECRET_ARN = local._logins[name].secret_arn, KAFKA_SECURITY = "scram" }) :
-        { name = key, value = value }
+        for key, value in merge(
+          service.environment,
+          { AWS_REGION = var.platform.region, KAFKA_SECRET_ARN = local._logins[name].secret_arn, KAFKA_SECURITY = local._logins[name].security },
+          local._logins[name].security == "tls" ? { KAFKA_BOOTSTRAP_SERVERS = var.platform.brokers.tls_servers } : {},
+        ) : { name = key, value = value }
       ]
       logConfiguration = {
         logDriver = "awslogs"
@@ -32,7 +35,7 @@ locals {
           "awslogs-stream-prefix" = name
         }
       }
-      secrets = [{ name = "KAFKA_BOOTSTRAP_SERVERS", valueFrom = var.brokers_parameter }]
+      secrets = [for parameter in [var.brokers_parameter] : { name = "KAFKA_BOOTSTRAP_SERVERS", valueFrom = parameter } if local._logins[name].security == "scram"]
     }]
   }
 }
@@ -82,6 +85,8 @@ resource "aws_ecs_service" "this" {
   task_definition = aws_ecs_task_definition.this[each.key].arn
   desired_count   = each.value.replicas
   launch_type     = "FARGATE"
+  # Its tasks are what costs.
+  propagate_tags = "SERVICE"
 
   network_configuration {
     subnets         = var.platform.network.subnet_ids

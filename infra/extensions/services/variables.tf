@@ -34,7 +34,7 @@ variable "platform" {
     permissions_boundary = optional(string)
     prefix               = string
     region               = string
-    brokers              = object({ bootstrap_servers = string, logins = map(object({ read_password = string, secret_arn = string })) })
+    brokers              = object({ bootstrap_servers = string, logins = map(object({ read_password = string, secret_arn = string, security = optional(string, "scram") })), tls_servers = optional(string) })
     network = object({
       egress = map(object({
         port              = number
@@ -71,6 +71,10 @@ variable "services" {
   validation {
     condition     = length(var.services) > 0 && length(setsubtract(keys(var.services), keys(var.platform.brokers.logins))) == 0
     error_message = "The services are ${join(", ", keys(var.services))}, and the contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name each service in programs of this consumer."
+  }
+  validation {
+    condition     = alltrue([for service in values(var.services) : can(regex("^${var.platform.account_id}\\.dkr\\.ecr\\.${var.platform.region}\\.[a-z.]+/[^:@]+", service.image))])
+    error_message = "The images are ${join(", ", values(var.services)[*].image)}; take each from ECR of this account and region, like ${var.platform.account_id}.dkr.ecr.${var.platform.region}.amazonaws.com/NAME:TAG, since the endpoints of the VPC let no other through."
   }
   validation {
     condition     = alltrue([for service in values(var.services) : contains(["ARM64", "X86_64"], service.architecture)])

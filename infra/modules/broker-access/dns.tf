@@ -1,5 +1,6 @@
 # The cluster's own sub-domain: the brokers' certificates have these names, and a zone higher up would
-# hide the API of MSK and every other cluster. With multi_vpc, MSK resolves the names itself.
+# hide the API of MSK and every other cluster. With multi_vpc, MSK resolves the names itself; with
+# peering, public DNS has them.
 resource "aws_route53_zone" "this" {
   count = var.contract.exposure == "privatelink" ? 1 : 0
 

@@ -1,19 +1,28 @@
 # The SCRAM logins of the consumer's programs, copied into this account, so that each program can be allowed to read its own.
-# They pass through neither plan nor state.
+# They pass through neither plan nor state. A secret for a client certificate stays empty here: whoever has the certificate
+# issued puts it there, with its private key.
+locals {
+  # That of commands.
+  command_program = contains(keys(var.contract.programs), "clients") ? "clients" : keys(var.contract.programs)[0]
+  command         = var.contract.programs[local.command_program]
+
+  users = { for name, program in var.contract.programs : name => program if program.certificate == null }
+}
+
 ephemeral "aws_secretsmanager_secret_version" "producer" {
-  for_each = var.contract.programs
+  for_each = local.users
   provider = aws.producer
 
   secret_id = each.value.secret_arn
 }
 
 resource "aws_secretsmanager_secret" "login" {
-  # checkov:skip=CKV2_AWS_57: it is rotated by the producer and follows the contract's number
+  # checkov:skip=CKV2_AWS_57: it is rotated by the producer and follows the contract's number, or is a certificate
   for_each = var.contract.programs
 
   # The program is not the end, for Secrets Manager takes a dash and six characters there for the suffix of an ARN.
   name                    = "${var.prefix}-${each.key}-broker-login"
-  description             = "SCRAM login of ${each.key} at ${var.contract.cluster.name}"
+  description             = "${each.value.certificate == null ? "SCRAM login" : "Client certificate"} of ${each.key} at ${var.contract.cluster.name}"
   kms_key_id              = module.login_key.arn
   recovery_window_in_days = var.retention.secret_recovery_days
 
@@ -24,12 +33,13 @@ resource "aws_secretsmanager_secret" "login" {
 }
 
 resource "aws_secretsmanager_secret_version" "login" {
-  for_each = var.contract.programs
+  for_each = local.users
 
   secret_id        = aws_secretsmanager_secret.login[each.key].id
   secret_string_wo = ephemeral.aws_secretsmanager_secret_version.producer[each.key].secret_string
-  # Terraform cannot see a change of the value; the number in the contract shows it.
-  secret_string_wo_version = each.value.rotation
+  # Terraform cannot see a change of the value. A rotation shows it, and so does another secret: a program that was removed and
+  # is there again has a new password at its first rotation.
+  secret_string_wo_version = parseint(substr(sha256("${each.value.secret_arn} ${each.value.rotation}"), 0, 8), 16)
 }
 
 # When all programs shared a login.

@@ -1,6 +1,8 @@
-# The network path to each broker: an endpoint for its endpoint service (privatelink), or one connection
-# that MSK makes for all brokers (multi_vpc). The names are in dns.tf, the login in login.tf.
+# The network path to each broker: an endpoint for its endpoint service (privatelink), one connection that MSK makes for
+# all brokers (multi_vpc), or routes to the brokers' VPC (peering.tf). The names are in dns.tf, the login in login.tf.
 locals {
+  peered = var.contract.exposure == "peering"
+
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
@@ -10,13 +12,15 @@ locals {
   _first      = [for id, broker in var.contract.brokers : broker if tonumber(id) <= local._zone_count]
   servers     = [for broker in local._first : "${broker.host}:${broker.port}"]
 
+  tls_servers = join(",", [for broker in values(var.contract.brokers) : "${broker.host}:${broker.tls_port}" if broker.tls_port != null])
+
   # The subnets in a zone of the broker's load balancer: PrivateLink connects only within a zone.
   subnet_ids = {
     for id, broker in var.contract.brokers :
     id => [for zone_id, subnet_id in var.subnet_ids : subnet_id if contains(broker.zone_ids, zone_id)]
   }
 
-  ports = [for broker in values(var.contract.brokers) : broker.port]
+  ports = flatten([for broker in values(var.contract.brokers) : [for port in [broker.port, broker.tls_port] : port if port != null]])
 }
 
 resource "aws_vpc_endpoint" "broker" {
@@ -26,7 +30,7 @@ resource "aws_vpc_endpoint" "broker" {
   vpc_endpoint_type  = "Interface"
   service_name       = each.value.service_name
   subnet_ids         = local.subnet_ids[each.key]
-  security_group_ids = [aws_security_group.this.id]
+  security_group_ids = [aws_security_group.this[0].id]
 
   tags = { Name = "${var.prefix}-b-${each.key}" }
 }
@@ -47,11 +51,13 @@ resource "aws_msk_vpc_connection" "this" {
   target_cluster_arn = var.contract.cluster.arn
   vpc_id             = var.vpc_id
   client_subnets     = distinct(flatten(values(local.subnet_ids)))
-  security_groups    = [aws_security_group.this.id]
+  security_groups    = [aws_security_group.this[0].id]
 }
 
 # No egress rule: an endpoint only answers.
 resource "aws_security_group" "this" {
+  count = local.peered ? 0 : 1
+
   name        = "${var.prefix}-brokers"
   description = "Endpoints of the brokers of ${var.contract.cluster.name}"
   vpc_id      = var.vpc_id
@@ -60,9 +66,9 @@ resource "aws_security_group" "this" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "client" {
-  for_each = var.clients
+  for_each = local.peered ? {} : var.clients
 
-  security_group_id            = aws_security_group.this.id
+  security_group_id            = aws_security_group.this[0].id
   description                  = "Kafka from ${each.key}"
   ip_protocol                  = "tcp"
   from_port                    = min(local.ports...)

@@ -14,11 +14,15 @@ variable "contract" {
   type = object({
     acceptance_required = optional(bool, true)
     exposure            = string
+    # The brokers' VPC, with exposure peering.
+    peering             = optional(object({ cidr = string, vpc_id = string }))
+    producer_account_id = optional(string)
     brokers = map(object({
       host         = string
       port         = number
       service_id   = optional(string)
       service_name = optional(string)
+      tls_port     = optional(number)
       zone_ids     = list(string)
     }))
     cluster = object({
@@ -26,10 +30,12 @@ variable "contract" {
       name      = string
       zone_name = string
     })
+    # A program has a Kafka user, whose rotation and secret are here, or a client certificate of this name.
     programs = map(object({
+      certificate  = optional(string)
       group_prefix = string
-      rotation     = number
-      secret_arn   = string
+      rotation     = optional(number)
+      secret_arn   = optional(string)
       topics       = list(string)
       transactions = optional(bool, false)
       writes       = optional(list(string), [])
@@ -37,14 +43,25 @@ variable "contract" {
   })
 
   validation {
-    condition     = contains(["privatelink", "multi_vpc"], var.contract.exposure)
-    error_message = "contract.exposure is ${var.contract.exposure}; only privatelink and multi_vpc are known, so ask the producer for a contract of this version."
+    condition     = contains(["privatelink", "peering", "multi_vpc"], var.contract.exposure)
+    error_message = "contract.exposure is ${var.contract.exposure}; only privatelink, peering and multi_vpc are known, so ask the producer for a contract of this version."
   }
   validation {
-    condition = length(var.contract.brokers) > 0 && (var.contract.exposure == "multi_vpc" || alltrue([
+    condition = length(var.contract.brokers) > 0 && (contains(["multi_vpc", "peering"], var.contract.exposure) || alltrue([
       for broker in values(var.contract.brokers) : broker.service_id != null && broker.service_name != null
     ]))
     error_message = "The brokers of the contract are \"${join(", ", keys(var.contract.brokers))}\"; it needs at least one, each with an endpoint service under privatelink, so write the contract again with `make contract`."
+  }
+  validation {
+    condition = alltrue([
+      for program in values(var.contract.programs) :
+      program.certificate == null ? program.rotation != null : alltrue([for broker in values(var.contract.brokers) : broker.tls_port != null])
+    ])
+    error_message = "The programs of the contract are ${join(", ", keys(var.contract.programs))}; each needs a rotation and a secret_arn, or a certificate and brokers with a tls_port, so write the contract again with `make contract`."
+  }
+  validation {
+    condition     = var.contract.exposure != "peering" || try(can(cidrhost(var.contract.peering.cidr, 0)) && can(regex("^[0-9]{12}$", var.contract.producer_account_id)), false)
+    error_message = "The contract has the exposure peering and no usable VPC or account of the brokers (peering ${jsonencode(var.contract.peering)}); write it again with `make contract`."
   }
 }
 
@@ -67,12 +84,23 @@ variable "retention" {
   }
 }
 
+variable "route_table_ids" {
+  description = "The route tables of the subnets, which get a route to the brokers with peering."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = var.contract.exposure != "peering" || length(var.route_table_ids) > 0
+    error_message = "route_table_ids is empty; with the exposure peering, give the route tables of the clients' subnets."
+  }
+}
+
 variable "subnet_ids" {
-  description = "The subnets for the endpoints, by zone id; privatelink uses those in zones of the brokers, multi_vpc needs one in each of these zones."
+  description = "The subnets for the endpoints, by zone id; privatelink uses those in zones of the brokers, multi_vpc needs one in each of these zones, peering none."
   type        = map(string)
 
   validation {
-    condition = alltrue([
+    condition = var.contract.exposure == "peering" || alltrue([
       for broker in values(var.contract.brokers) :
       length(setintersection(broker.zone_ids, keys(var.subnet_ids))) > 0
     ])

@@ -98,6 +98,14 @@ resource "aws_msk_cluster" "this" {
       iam   = true
       scram = true
     }
+
+    dynamic "tls" {
+      for_each = length(var.cluster.certificate_authorities) > 0 ? [true] : []
+
+      content {
+        certificate_authority_arns = var.cluster.certificate_authorities
+      }
+    }
   }
 
   configuration_info {

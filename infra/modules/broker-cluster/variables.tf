@@ -12,14 +12,16 @@ variable "clients" {
 variable "cluster" {
   description = "The cluster; brokers can be added, not removed, and a serverless cluster accepts only `type`."
   type = object({
-    type                = optional(string, "provisioned")
-    broker_count        = optional(number)
-    enhanced_monitoring = optional(string)
-    instance_type       = optional(string)
-    kafka_version       = optional(string)
-    max_volume_gib      = optional(number)
-    properties          = optional(map(string), {})
-    volume_gib          = optional(number)
+    type         = optional(string, "provisioned")
+    broker_count = optional(number)
+    # ARNs of private CAs: brokers take a client certificate of theirs as a login, on port 9094.
+    certificate_authorities = optional(list(string), [])
+    enhanced_monitoring     = optional(string)
+    instance_type           = optional(string)
+    kafka_version           = optional(string)
+    max_volume_gib          = optional(number)
+    properties              = optional(map(string), {})
+    volume_gib              = optional(number)
   })
   default = {}
 
@@ -28,16 +30,20 @@ variable "cluster" {
     error_message = "cluster.type is ${var.cluster.type}; choose provisioned or serverless."
   }
   validation {
-    condition = var.cluster.type != "serverless" || length(var.cluster.properties) == 0 && alltrue([
+    condition = var.cluster.type != "serverless" || length(var.cluster.certificate_authorities) == 0 && length(var.cluster.properties) == 0 && alltrue([
       for name in ["broker_count", "enhanced_monitoring", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
     ])
-    error_message = "A serverless cluster has no brokers to set up; take broker_count, enhanced_monitoring, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
+    error_message = "A serverless cluster has no brokers to set up; take broker_count, certificate_authorities, enhanced_monitoring, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
   }
   validation {
     condition = var.cluster.broker_count == null ? true : (
       var.cluster.broker_count > 0 && var.cluster.broker_count <= 60 && var.cluster.broker_count % length(var.subnet_ids) == 0
     )
     error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)} in ${length(var.subnet_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones, up to 60."
+  }
+  validation {
+    condition     = alltrue([for arn in var.cluster.certificate_authorities : can(regex("^arn:[a-z-]+:acm-pca:[a-z0-9-]+:[0-9]{12}:certificate-authority/[0-9a-f-]{36}$", arn))])
+    error_message = "certificate_authorities has ${join(", ", var.cluster.certificate_authorities)}; give ARNs of private CAs (AWS Private CA) in the region of the cluster."
   }
   validation {
     condition     = contains(["DEFAULT", "PER_BROKER", "PER_TOPIC_PER_BROKER", "PER_TOPIC_PER_PARTITION"], coalesce(var.cluster.enhanced_monitoring, "DEFAULT"))
@@ -73,13 +79,13 @@ variable "cluster" {
 }
 
 variable "exposure" {
-  description = "The exposure of the brokers: privatelink (broker-exposure-privatelink) or multi_vpc (connections that MSK manages)."
+  description = "The exposure of the brokers: privatelink (broker-exposure-privatelink), peering (broker-exposure-peering) or multi_vpc (connections that MSK manages)."
   type        = string
   default     = "privatelink"
 
   validation {
-    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
-    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
+    condition     = contains(["privatelink", "peering", "multi_vpc"], var.exposure)
+    error_message = "exposure is ${var.exposure}; choose privatelink, peering or multi_vpc."
   }
   validation {
     condition     = var.exposure != "multi_vpc" || var.cluster.type != "serverless"

@@ -8,6 +8,7 @@ locals {
       service_arn  = null
       service_id   = null
       service_name = null
+      tls_port     = null
       zone_ids     = var.zone_ids
     }
   }

@@ -3,8 +3,21 @@
 locals {
   partition = data.aws_partition.this.partition
   port      = 9096
+  tls_port  = contains(var.ports, 9094) ? 9094 : null
+  logins    = local.tls_port == null ? "SCRAM logins" : "Logins"
 
   broker_ids = toset([for number in range(1, var.broker_count + 1) : tostring(number)])
+
+  # A listener for each port of a broker. Those for SCRAM have the number of their broker as key.
+  listeners = merge([
+    for port in var.ports : {
+      for id in local.broker_ids : (port == local.port ? id : "${id}/${port}") => {
+        broker_id = id
+        name      = "${var.prefix}-${port == local.port ? "b" : "t"}-${id}"
+        port      = port
+      }
+    }
+  ]...)
 
   # Two consumers may share an account, which is admitted once.
   _account_ids = toset(values(var.consumers))
@@ -44,10 +57,10 @@ resource "aws_lb" "broker" {
 }
 
 resource "aws_lb_listener" "broker" {
-  for_each = local.broker_ids
+  for_each = local.listeners
 
-  load_balancer_arn = aws_lb.broker[each.key].arn
-  port              = local.port
+  load_balancer_arn = aws_lb.broker[each.value.broker_id].arn
+  port              = each.value.port
   protocol          = "TCP"
 
   default_action {
@@ -57,10 +70,10 @@ resource "aws_lb_listener" "broker" {
 }
 
 resource "aws_lb_target_group" "broker" {
-  for_each = local.broker_ids
+  for_each = local.listeners
 
-  name        = "${var.prefix}-b-${each.key}"
-  port        = local.port
+  name        = each.value.name
+  port        = each.value.port
   protocol    = "TCP"
   target_type = "ip"
   vpc_id      = var.vpc_id
@@ -80,12 +93,12 @@ resource "aws_lb_target_group" "broker" {
 }
 
 resource "aws_lb_target_group_attachment" "broker" {
-  for_each = local.broker_ids
+  for_each = local.listeners
 
   target_group_arn = aws_lb_target_group.broker[each.key].arn
   target_id = one([
     for node in data.aws_msk_broker_nodes.this.node_info_list :
-    node.client_vpc_ip_address if node.broker_id == tonumber(each.key)
+    node.client_vpc_ip_address if node.broker_id == tonumber(each.value.broker_id)
   ])
 
   lifecycle {
@@ -108,18 +121,18 @@ resource "aws_security_group" "exposure" {
 
 resource "aws_vpc_security_group_egress_rule" "exposure" {
   security_group_id            = aws_security_group.exposure.id
-  description                  = "SCRAM logins to the brokers"
+  description                  = "${local.logins} to the brokers"
   ip_protocol                  = "tcp"
-  from_port                    = local.port
-  to_port                      = local.port
+  from_port                    = min(var.ports...)
+  to_port                      = max(var.ports...)
   referenced_security_group_id = var.cluster.security_group_id
 }
 
 resource "aws_vpc_security_group_ingress_rule" "brokers" {
   security_group_id            = var.cluster.security_group_id
-  description                  = "SCRAM logins from the load balancers"
+  description                  = "${local.logins} from the load balancers"
   ip_protocol                  = "tcp"
-  from_port                    = local.port
-  to_port                      = local.port
+  from_port                    = min(var.ports...)
+  to_port                      = max(var.ports...)
   referenced_security_group_id = aws_security_group.exposure.id
 }

@@ -1,5 +1,5 @@
 output "brokers" {
-  description = "The address of each broker for consumers, by broker id: host, port, zones and endpoint service."
+  description = "The address of each broker for consumers, by broker id: host, port (and tls_port for client certificates), zones and endpoint service."
   value = {
     for id in local.broker_ids : id => {
       host         = "b-${id}.${var.cluster.zone_name}"
@@ -7,6 +7,7 @@ output "brokers" {
       service_arn  = aws_vpc_endpoint_service.broker[id].arn
       service_id   = aws_vpc_endpoint_service.broker[id].id
       service_name = aws_vpc_endpoint_service.broker[id].service_name
+      tls_port     = local.tls_port
       zone_ids     = local.zone_ids
     }
   }

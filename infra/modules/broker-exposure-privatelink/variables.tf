@@ -35,6 +35,17 @@ variable "consumers" {
   }
 }
 
+variable "ports" {
+  description = "The brokers' ports that consumers reach: 9096 for logins by SCRAM, and 9094 for those by client certificate."
+  type        = list(number)
+  default     = [9096]
+
+  validation {
+    condition     = contains(var.ports, 9096) && length(setsubtract(var.ports, [9094, 9096])) == 0
+    error_message = "ports is ${join(", ", var.ports)}; give 9096, and 9094 where the cluster takes client certificates."
+  }
+}
+
 variable "prefix" {
   description = "The prefix of all names."
   type        = string

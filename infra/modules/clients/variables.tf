@@ -1,3 +1,8 @@
+variable "bootstrap_servers" {
+  description = "The brokers for logins by SCRAM, as host:port separated by commas."
+  type        = string
+}
+
 variable "clients" {
   description = "The clients by name: a security group of their own, or a host, as infra/modules/client-host takes it."
   type = map(object({
@@ -37,7 +42,7 @@ variable "platform" {
       subnet_ids = list(string)
       vpc_id     = string
     })
-    brokers    = object({ logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string), writes = list(string) })) })
+    brokers    = object({ logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, security = optional(string, "scram"), topics = list(string), writes = list(string) })), tls_servers = optional(string) })
     statements = object({ read_registry_secrets = string, read_schemas = string })
   })
 }

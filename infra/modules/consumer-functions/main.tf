@@ -27,6 +27,9 @@ module "function" {
   environment = merge(
     { for flag, value in var.shapes[each.value.table].settings : "PENSTOCK_${upper(replace(flag, "-", "_"))}" => value },
     {
+      # Tried when `{"doctor": true}` asks the function to; without a login, since its mapping alone may read the password.
+      KAFKA_BOOTSTRAP_SERVERS  = var.platform.brokers.servers
+      KAFKA_SECURITY           = "tls"
       PENSTOCK_ERRORS_TABLE    = var.platform.store.errors[each.value.errors].name
       PENSTOCK_PARKED_BUCKET   = var.platform.lake.parked_bucket.name
       PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"

@@ -1,10 +1,11 @@
 output "functions" {
-  description = "Each function: its name, its table, its dead-letter table, and the event source mapping of each topic."
+  description = "Each function: its name, its table with the shape of its rows, its dead-letter table, and the event source mapping of each topic."
   value = {
     for name, function in var.functions : name => {
       errors_table = var.platform.store.errors[function.errors].name
       mappings     = module.mapping[name].mappings
       name         = module.function[name].name
+      shape        = var.shapes[function.table].settings
       table        = var.platform.store.readings[function.table].name
     }
   }

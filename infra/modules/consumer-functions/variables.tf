@@ -51,7 +51,7 @@ variable "platform" {
     account_id           = string
     permissions_boundary = optional(string)
     region               = string
-    brokers              = object({ group_prefix = string, logins = map(object({ group_prefix = string, secret_arn = string, secret_name = string, topics = list(string) })) })
+    brokers              = object({ group_prefix = string, logins = map(object({ group_prefix = string, secret_arn = string, secret_name = string, topics = list(string) })), servers = string })
     functions            = object({ architecture = string, packages = string, python_version = string })
     lake                 = object({ parked_bucket = object({ arn = string, name = string }) })
     network = object({

@@ -32,6 +32,15 @@ locals {
       errors = name == "consume" ? "errors" : "${name}-errors"
       finals = try(local._finals[name], [])
       lake   = sort(try([for table, made in local._staged[name] : table if contains(made.sinks, "lake")], distinct(values(job.writes))))
+      # Of a plan: its tables, with the names that attributes have today.
+      plan = [
+        for table in try(local._plans[name].tables, []) : merge(table, {
+          columns    = try(table.columns, table.column_names, [])
+          lower_case = try(table.lower_case, can(table.column_names))
+          name       = try(table.name, replace(lower(table.target_table_name), "/[^a-z0-9_]/", "_"))
+          topics     = try(table.topics, [table.topic_name], [])
+        })
+      ]
       # Of a plan: all names, and in DynamoDB the keys.
       names = concat(try(keys(local._staged[name]), []), lookup(local._waiting, name, null)[*])
       stored = merge(

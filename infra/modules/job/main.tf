@@ -73,6 +73,8 @@ locals {
           local._sinks,
           local._reads == null ? [] : ["--topics", join(",", local._reads)],
           local._is_own ? ["--group-prefix", local.login.group_prefix] : [],
+          # The contract names the brokers' ports for SCRAM.
+          local.login.security == "tls" ? ["--security", "tls", "--bootstrap-servers", var.platform.brokers.tls_servers] : [],
           ["--secret-arn", local.login.secret_arn, "--checkpoint", "${local._lake_url}/${local._checkpoint}", "--service", var.name],
           var.job.trigger == null ? [] : ["--trigger", var.job.trigger],
           local._free_words[local._kind],

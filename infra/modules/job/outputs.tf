@@ -21,6 +21,11 @@ output "joins" {
   }
 }
 
+output "lake" {
+  description = "The permissions of Lake Formation that its roles need together, on the database and on tables."
+  value       = { for part in ["database", "tables"] : part => distinct(flatten([for permissions in values(local.lake_permissions) : permissions[part]])) }
+}
+
 output "lake_permissions" {
   description = "The permissions of Lake Formation on the database and its tables, by role."
   value       = local.lake_permissions

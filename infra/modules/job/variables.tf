@@ -109,7 +109,10 @@ variable "platform" {
     partition  = string
     prefix     = string
     region     = string
-    brokers    = object({ logins = map(object({ group_prefix = string, read_password = string, secret_arn = string, topics = list(string) })) })
+    brokers = object({
+      logins      = map(object({ group_prefix = string, read_password = string, secret_arn = string, security = optional(string, "scram"), topics = list(string) }))
+      tls_servers = optional(string)
+    })
     lake = object({
       bucket        = object({ arn = string, name = string })
       database      = object({ name = string })

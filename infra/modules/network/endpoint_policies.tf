@@ -84,14 +84,18 @@ locals {
       Resource  = "arn:${local._partition}:s3:::prod.${var.region}.appinfo.src/*"
       Condition = { StringEquals = { "aws:PrincipalServiceName" = "emr-serverless.amazonaws.com" } }
       }],
-      [for name in var.interface_endpoints : {
+      [for read in [
         # An instance with sessions installs its packages from a bucket of Amazon Linux.
-        Sid       = "PackagesOfAmazonLinux"
+        { endpoint = "ssmmessages", sid = "PackagesOfAmazonLinux", bucket = "al2023-repos-${var.region}-de612dc2" },
+        # ECR keeps the layers of images in a bucket of its own.
+        { endpoint = "ecr.dkr", sid = "LayersOfImages", bucket = "prod-${var.region}-starport-layer-bucket" },
+        ] : {
+        Sid       = read.sid
         Effect    = "Allow"
         Principal = "*"
         Action    = "s3:GetObject"
-        Resource  = "arn:${local._partition}:s3:::al2023-repos-${var.region}-de612dc2/*"
-      } if name == "ssmmessages"],
+        Resource  = "arn:${local._partition}:s3:::${read.bucket}/*"
+      } if contains(var.interface_endpoints, read.endpoint)],
       [for statement in [
         {
           Sid       = "PackagesOfEmr"

@@ -2,9 +2,10 @@
 locals {
   existing_endpoints = try(var.existing.interface_endpoints, {})
   # One rule per security group, for any number of endpoints in it.
-  existing_groups = {
+  _existing_groups = {
     for id, names in { for name, id in local.existing_endpoints : id => name... } : join("-", names) => id
   }
+  endpoint_groups = merge({ endpoints = aws_security_group.endpoints.id }, local._existing_groups)
 }
 
 resource "aws_vpc_endpoint" "gateway" {

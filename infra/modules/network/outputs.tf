@@ -1,6 +1,14 @@
-output "dynamodb_prefix_list_id" {
-  description = "The prefix list of DynamoDB, for security group rules; null without its gateway endpoint."
-  value       = try(aws_vpc_endpoint.gateway["dynamodb"].prefix_list_id, var.existing.prefix_list_ids["dynamodb"], null)
+output "cidr" {
+  description = "The IPv4 address range of the VPC, for routes and rules of networks that are connected to it."
+  value       = local.make ? var.cidr : one(data.aws_vpc.existing[*].cidr_block)
+}
+
+output "egress" {
+  description = "The ways to AWS's services for clients' egress rules, by name: the interface endpoints, and those of gateway_endpoints."
+  value = merge(
+    { for name, id in local.endpoint_groups : name => { port = 443, security_group_id = id } },
+    { for name in var.gateway_endpoints : name => { port = 443, prefix_list_id = try(aws_vpc_endpoint.gateway[name].prefix_list_id, var.existing.prefix_list_ids[name]) } },
+  )
 }
 
 output "endpoint_policy" {
@@ -10,12 +18,12 @@ output "endpoint_policy" {
 
 output "endpoint_security_group_ids" {
   description = "The security groups of the interface endpoints, for clients' egress rules, by rule name."
-  value       = merge({ endpoints = aws_security_group.endpoints.id }, local.existing_groups)
+  value       = local.endpoint_groups
 }
 
-output "s3_prefix_list_id" {
-  description = "The prefix list of S3, for security group rules; null without its gateway endpoint."
-  value       = try(aws_vpc_endpoint.gateway["s3"].prefix_list_id, var.existing.prefix_list_ids["s3"], null)
+output "route_table_ids" {
+  description = "The route tables of the subnets."
+  value       = local.route_table_ids
 }
 
 output "subnet_ids" {

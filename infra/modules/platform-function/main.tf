@@ -14,7 +14,7 @@ locals {
   ]...))
 
   # By way out: what lets the function in.
-  ways_in = { for name in setintersection(var.ways_out, ["brokers", "endpoints"]) : name => var.platform.network.egress[name] }
+  ways_in = { for name in setintersection(var.ways_out, ["brokers", "endpoints"]) : name => var.platform.network.egress[name] if var.platform.network.egress[name].cidr == null }
 
   policy_json = jsonencode({
     Version = "2012-10-17"

@@ -11,6 +11,13 @@ output "artifacts_bucket" {
   value       = { name = module.bucket.name, arn = module.bucket.arn }
 }
 
+output "placed_runs" {
+  description = "The program and the arguments of each run, with the S3 URLs of their files."
+  value       = { for name, run in var.runs : name => { arguments = [for word in run.arguments : lookup(local.urls.files, word, word)], program = local.urls.programs[run.program] } }
+
+  depends_on = [aws_s3_object.file, aws_s3_object.upload]
+}
+
 output "places" {
   description = "The S3 URLs of the artifacts: archives, files and programs by name, jars, and the package's zip."
   value       = local.urls

@@ -50,10 +50,7 @@ module "spark" {
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
-    egress = merge(
-      { s3 = { port = 443, prefix_list_id = module.network.s3_prefix_list_id } },
-      { for name, id in module.network.endpoint_security_group_ids : name => { port = 443, security_group_id = id } },
-    )
+    egress     = module.network.egress
   }
   retention = { force_destroy = true, key_deletion_days = 7 }
   roles = { count = jsonencode({

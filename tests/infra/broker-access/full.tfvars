@@ -10,6 +10,7 @@ contract = {
       port         = 9096
       service_id   = "vpce-svc-0123456789abcdef1"
       service_name = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef1"
+      tls_port     = 9094
       zone_ids     = ["euc1-az1", "euc1-az2"]
     }
     "2" = {
@@ -17,6 +18,7 @@ contract = {
       port         = 9096
       service_id   = "vpce-svc-0123456789abcdef2"
       service_name = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef2"
+      tls_port     = 9094
       zone_ids     = ["euc1-az2", "euc1-az3"]
     }
   }
@@ -25,14 +27,14 @@ contract = {
     name      = "penstock-producer"
     zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
   }
-  programs = { for name in ["clients", "functions", "jobs"] : name => {
+  programs = merge({ ledger = { certificate = "CN=ledger,O=Acme", group_prefix = "analytics-ledger-", topics = ["sensor"] } }, { for name in ["clients", "functions", "jobs"] : name => {
     group_prefix = "analytics-${name == "functions" ? "penstock-analytics-consumer" : "${name}-"}"
     rotation     = 7
     secret_arn   = terraform_data.later.output # a known one would be read while planning
     topics       = ["sensor"]
     usernames    = ["analytics_${name}_a"]
     writes       = []
-  } }
+  } })
 }
 clients    = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
 retention  = { key_deletion_days = 7, secret_recovery_days = 0 }

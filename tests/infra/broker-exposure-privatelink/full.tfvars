@@ -8,6 +8,7 @@ cluster = {
 }
 # Two consumers in one account, which is let in once.
 consumers = { analytics = "222222222222", reports = "222222222222", search = "333333333333" }
+ports     = [9096, 9094]
 subnet_ids = {
   euc1-az1 = terraform_data.later.output
   euc1-az2 = terraform_data.later.output

@@ -6,5 +6,6 @@ cluster = {
   zone_name         = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
 }
 consumers  = { analytics = "22222222222" }
+ports      = [9092]
 subnet_ids = { euc1-az1 = "subnet-0123456789abcdef1" }
 vpc_id     = "vpc-0123456789abcdef0"

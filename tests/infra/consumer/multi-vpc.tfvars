@@ -53,4 +53,3 @@ network = {
 }
 prefix = "readers"
 spark  = null
-status = { dashboard = false }

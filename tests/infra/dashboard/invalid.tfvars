@@ -1,3 +1,2 @@
-prefix  = "Penstock"
-region  = "Frankfurt"
-charges = []
+platform = local.platform
+charges  = []

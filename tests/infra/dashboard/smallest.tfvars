@@ -1,3 +1,1 @@
-prefix  = "penstock"
-region  = "eu-central-1"
-charges = ["AWSLambda"]
+platform = local.platform

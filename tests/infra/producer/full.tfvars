@@ -3,16 +3,17 @@ account_id = "111111111111"
 prefix     = "acme-data-platform-kafka"
 region     = "ap-southeast-1"
 clients = {
-  audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], transactions = true, writes = ["sensor"] }
-  shell = { host = { instance_type = "t4g.micro" }, reads = ["sensor"] }
+  audit = { access_lists = "read", security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], transactions = true, writes = ["sensor"] }
+  shell = { access_lists = "change", host = { instance_type = "t4g.micro" } }
 }
 cluster = {
-  broker_count   = 6
-  instance_type  = "kafka.m7g.xlarge"
-  kafka_version  = "4.0.x.kraft"
-  max_volume_gib = 2000
-  properties     = { "log.retention.hours" = "72" }
-  volume_gib     = 500
+  broker_count            = 6
+  certificate_authorities = ["arn:aws:acm-pca:ap-southeast-1:111111111111:certificate-authority/01234567-89ab-cdef-0123-456789abcdef"]
+  instance_type           = "kafka.m7g.xlarge"
+  kafka_version           = "4.0.x.kraft"
+  max_volume_gib          = 2000
+  properties              = { "log.retention.hours" = "72" }
+  volume_gib              = 500
 }
 consumers = [
   {
@@ -39,6 +40,7 @@ consumers = [
     programs = {
       audit          = { rotation = 4, transactions = true, writes = ["meter"] }
       consumer-sales = {}
+      ledger         = { certificate = "CN=ledger,OU=billing,O=Acme Ltd", topics = ["sensor"], writes = [] }
       export         = { group_prefix = "invoices-out-", topics = [], writes = [] }
     }
     reader_role_names = ["invoices"]

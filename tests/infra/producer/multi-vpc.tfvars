@@ -10,4 +10,3 @@ network = {
     subnet_ids      = { euc1-az1 = "subnet-0123456789abcdef1", euc1-az2 = "subnet-0123456789abcdef2" }
   }
 }
-status = { dashboard = false }

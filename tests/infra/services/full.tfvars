@@ -1,7 +1,10 @@
 brokers_parameter = "/kafka/brokers"
 cluster_arn       = "arn:aws:ecs:eu-central-1:222222222222:cluster/services"
 eks               = { issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF", namespace = "kafka" }
-platform          = local.platform
+platform = merge(local.platform, { brokers = merge(local.platform.brokers, {
+  logins      = merge(local.platform.brokers.logins, { service-b = merge(local.platform.brokers.logins.service-b, { security = "tls" }) })
+  tls_servers = "b-1.example.com:9094,b-2.example.com:9094"
+}) })
 services = {
   service-a = {
     environment = { GROUP = "analytics-service-a-1", LOG_LEVEL = "debug", MSG_FREQ = "10", TOPIC1 = "foo-topic", TOPIC2 = "bar-topic" }

@@ -11,7 +11,7 @@ locals {
           title   = widget.title
           metrics = widget.metrics
           period  = 300
-          region  = try(widget.region, var.region)
+          region  = try(widget.region, var.platform.region)
           stat    = try(widget.stat, "Maximum")
           view    = "timeSeries"
           yAxis   = { left = { label = widget.unit, min = 0, showUnits = false } }
@@ -22,6 +22,6 @@ locals {
 }
 
 resource "aws_cloudwatch_dashboard" "this" {
-  dashboard_name = var.prefix
+  dashboard_name = var.platform.prefix
   dashboard_body = jsonencode({ widgets = local.widgets })
 }

@@ -1,10 +1,18 @@
 # What each section shows. Every metric is one that Penstock or AWS publishes: tests/infra/test_watching.py compares them with
 # the code and with AWS's lists.
 locals {
-  _broker_ids = [for id in range(1, try(var.cluster.broker_count, 0) + 1) : tostring(id)]
-  _of_cluster = "\"Cluster Name\"=\"${try(var.cluster.name, "")}\""
+  _cluster            = var.platform.brokers.metrics
+  _consumer_names     = [for name in var.platform.functions.names : "${var.platform.prefix}-${name}"]
+  _error_tables       = values(var.platform.store.errors)[*].name
+  _job_names          = try(keys(var.platform.jobs.named), [])
+  _producer_functions = values(var.platform.functions.producers)
+  _queue_names        = local._producer_functions[*].dead_letter_queue
+  _function_names     = concat(var.platform.functions.access[*], local._producer_functions[*].function, local._consumer_names, try(tolist(var.platform.jobs.retries), []))
 
-  _brokers = [for cluster in var.cluster[*] : [
+  _broker_ids = [for id in range(1, try(local._cluster.broker_count, 0) + 1) : tostring(id)]
+  _of_cluster = "\"Cluster Name\"=\"${try(local._cluster.name, "")}\""
+
+  _brokers = [for cluster in local._cluster[*] : [
     {
       title = "Processor", unit = "percent", stat = "Average"
       metrics = concat([
@@ -32,10 +40,10 @@ locals {
     [for title, metric in { "Bytes in" = "BytesInPerSec", "Bytes out" = "BytesOutPerSec" } : {
       title                            = "${title} by topic", unit = "bytes per second", stat = "Average"
       metrics = [
-        for topic in cluster.topics :
+        for topic in var.platform.brokers.topics :
         [{ expression = "SUM(SEARCH('{AWS/Kafka,\"Broker ID\",\"Cluster Name\",Topic} ${local._of_cluster} Topic=\"${topic}\" MetricName=\"${metric}\"', 'Average', 300))", label = topic }]
       ]
-    } if length(cluster.topics) > 0],
+    } if length(var.platform.brokers.topics) > 0],
     {
       title = "Connections", unit = "connections"
       metrics = [
@@ -45,7 +53,7 @@ locals {
   ]]
 
   # Of every group that commits offsets: consumer functions and clients do, Spark jobs do not.
-  _groups = [for _ in var.cluster[*] : [
+  _groups = [for _ in local._cluster[*] : [
     for title, lag in {
       "Lag by group and topic"               = { metric = "SumOffsetLag", unit = "records" }
       "Time to catch up, by group and topic" = { metric = "EstimatedMaxTimeLag", unit = "seconds" }
@@ -55,11 +63,11 @@ locals {
     }
   ]]
 
-  _producers = [for _ in [var.producers] : [
+  _producers = [for _ in [local._producer_functions] : [
     {
       title = "Events", unit = "events", stat = "Sum"
       metrics = concat([
-        for producer in values(var.producers) : [
+        for producer in local._producer_functions : [
           for metric in ["WrittenEvents", "RejectedEvents", "UndeliveredEvents"] :
           ["Penstock", metric, "FunctionName", producer.function, "Schema", producer.schema]
         ]
@@ -67,28 +75,28 @@ locals {
     },
     {
       title   = "Rejected events that are kept", unit = "events"
-      metrics = [for producer in values(var.producers) : ["Penstock", "KeptEvents", "FunctionName", producer.function, { label = producer.function }]]
+      metrics = [for producer in local._producer_functions : ["Penstock", "KeptEvents", "FunctionName", producer.function, { label = producer.function }]]
     },
     {
       title   = "Versions left", unit = "versions", stat = "Minimum"
-      metrics = [for producer in values(var.producers) : ["Penstock", "VersionsLeft", "FunctionName", producer.function, "Schema", producer.schema, { label = producer.schema }]]
+      metrics = [for producer in local._producer_functions : ["Penstock", "VersionsLeft", "FunctionName", producer.function, "Schema", producer.schema, { label = producer.schema }]]
     },
-  ] if length(var.producers) > 0]
+  ] if length(local._producer_functions) > 0]
 
   # A lag that shrinks by RATE records a second is gone after lag / -RATE seconds; one that does not shrink has no such time.
-  _consumers = [for _ in [var.consumers] : [
+  _consumers = [for _ in [local._consumer_names] : [
     {
       title   = "Age of the oldest record", unit = "milliseconds"
-      metrics = [for name in var.consumers : ["Penstock", "Lag", "FunctionName", name, { label = name }]]
+      metrics = [for name in local._consumer_names : ["Penstock", "Lag", "FunctionName", name, { label = name }]]
     },
     {
       title   = "Lag", unit = "records"
-      metrics = [for name in var.consumers : ["AWS/Lambda", "OffsetLag", "FunctionName", name, { label = name }]]
+      metrics = [for name in local._consumer_names : ["AWS/Lambda", "OffsetLag", "FunctionName", name, { label = name }]]
     },
     {
       title = "Time to catch up", unit = "seconds"
       metrics = concat([
-        for index, name in sort(var.consumers) : [
+        for index, name in sort(local._consumer_names) : [
           ["AWS/Lambda", "OffsetLag", "FunctionName", name, { id = "lag${index}", visible = false }],
           [{ expression = "IF(RATE(lag${index}) < 0, lag${index} / -RATE(lag${index}))", label = name }],
         ]
@@ -97,24 +105,24 @@ locals {
     {
       title = "Records", unit = "records", stat = "Sum"
       metrics = concat([
-        for name in var.consumers : [for metric in ["RowsWritten", "Tombstones", "RecordsGivenUp"] : ["Penstock", metric, "FunctionName", name]]
+        for name in local._consumer_names : [for metric in ["RowsWritten", "Tombstones", "RecordsGivenUp"] : ["Penstock", metric, "FunctionName", name]]
       ]...)
     },
     {
       title   = "Partitions that wait for a schema", unit = "partitions"
-      metrics = [for name in var.consumers : ["Penstock", "PartitionsHeld", "FunctionName", name, { label = name }]]
+      metrics = [for name in local._consumer_names : ["Penstock", "PartitionsHeld", "FunctionName", name, { label = name }]]
     },
-  ] if length(var.consumers) > 0]
+  ] if length(local._consumer_names) > 0]
 
-  _jobs = [for _ in [var.jobs] : [
+  _jobs = [for _ in [local._job_names] : [
     {
       title   = "Lag of the partition furthest behind", unit = "records"
-      metrics = [for name in var.jobs : ["Penstock", "RecordsBehind", "service", name, { label = name }]]
+      metrics = [for name in local._job_names : ["Penstock", "RecordsBehind", "service", name, { label = name }]]
     },
     {
       title = "Time to catch up", unit = "seconds"
       metrics = concat([
-        for index, name in sort(var.jobs) : [
+        for index, name in sort(local._job_names) : [
           ["Penstock", "RecordsBehind", "service", name, { id = "behind${index}", visible = false }],
           [{ expression = "IF(RATE(behind${index}) < 0, behind${index} / -RATE(behind${index}))", label = name }],
         ]
@@ -122,43 +130,43 @@ locals {
     },
     {
       title   = "Duration of batches", unit = "milliseconds"
-      metrics = [for name in var.jobs : ["Penstock", "BatchDuration", "service", name, { label = name }]]
+      metrics = [for name in local._job_names : ["Penstock", "BatchDuration", "service", name, { label = name }]]
     },
     {
       title   = "Records and rows", unit = "records", stat = "Sum"
-      metrics = concat([for name in var.jobs : [for metric in ["Records", "Rows"] : ["Penstock", metric, "service", name]]]...)
+      metrics = concat([for name in local._job_names : [for metric in ["Records", "Rows"] : ["Penstock", metric, "service", name]]]...)
     },
     {
       title   = "Errors", unit = "records", stat = "Sum"
-      metrics = concat([for name in var.jobs : [for metric in ["PermanentErrors", "LostRecords"] : ["Penstock", metric, "service", name]]]...)
+      metrics = concat([for name in local._job_names : [for metric in ["PermanentErrors", "LostRecords"] : ["Penstock", metric, "service", name]]]...)
     },
-  ] if length(var.jobs) > 0]
+  ] if length(local._job_names) > 0]
 
-  _tables = [for _ in [var.tables] : [
+  _tables = [for _ in [local._error_tables] : [
     {
       title   = "Open dead letters", unit = "dead letters"
-      metrics = [for name in var.tables.errors : ["Penstock", "OpenDeadLetters", "Table", name, { label = name }]]
+      metrics = [for name in local._error_tables : ["Penstock", "OpenDeadLetters", "Table", name, { label = name }]]
     },
     {
       title   = "The oldest dead letter", unit = "seconds"
-      metrics = [for name in var.tables.errors : ["Penstock", "OldestDeadLetter", "Table", name, { label = name }]]
+      metrics = [for name in local._error_tables : ["Penstock", "OldestDeadLetter", "Table", name, { label = name }]]
     },
     {
       title   = "Writes that DynamoDB throttled", unit = "writes", stat = "Sum"
-      metrics = [for name in setunion(var.tables.errors, var.tables.readings) : ["AWS/DynamoDB", "WriteThrottleEvents", "TableName", name, { label = name }]]
+      metrics = [for name in concat(local._error_tables, values(var.platform.store.readings)[*].name) : ["AWS/DynamoDB", "WriteThrottleEvents", "TableName", name, { label = name }]]
     },
-  ] if length(var.tables.errors) > 0]
+  ] if length(local._error_tables) > 0]
 
-  _functions = [for _ in [var.functions] : concat(
+  _functions = [for _ in [local._function_names] : concat(
     [for metric, unit in { Errors = "invocations", Throttles = "invocations", Duration = "milliseconds" } : {
       title                       = "${metric} of functions", unit = unit, stat = metric == "Duration" ? "p99" : "Sum"
-      metrics                     = [for name in var.functions : ["AWS/Lambda", metric, "FunctionName", name, { label = name }]]
+      metrics                     = [for name in local._function_names : ["AWS/Lambda", metric, "FunctionName", name, { label = name }]]
     }],
-    [for _ in [var.dead_letter_queues] : {
+    [for _ in [local._queue_names] : {
       title   = "Events in dead-letter queues", unit = "events"
-      metrics = [for name in var.dead_letter_queues : ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", name, { label = name }]]
-    } if length(var.dead_letter_queues) > 0],
-  ) if length(var.functions) > 0]
+      metrics = [for name in local._queue_names : ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", name, { label = name }]]
+    } if length(local._queue_names) > 0],
+  ) if length(local._function_names) > 0]
 
   # AWS/Billing is in one region, and has data once billing alerts are on.
   _cost = [{
