@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from demo.prepare import prepare
-from demo.profiles import SHELL
-from demo.screen import StepFailedError, Steps, print_failure
+from demo.profiles import HOSTS
+from demo.screen import story_steps
 from demo.story import CONSUMER_NAME, Story
 
 _GO_ON = """
@@ -29,32 +27,30 @@ VPC, as on AWS:
   .venv/bin/python -m localcloud run --as {consumer_host} -- \\
       .venv/bin/penstock --profile {consumer} read sensor
 
+Both accounts in a browser, with an address that is valid once:
+
+  .venv/bin/penstock console
+
   make demo         send four more events, without a new version
   make demo-down    stop everything"""
 
 
-def main() -> int:
-    """Run the story; return 1 when a step failed."""
-    try:
-        steps = Steps()
+def main() -> None:
+    """Run the story; exit with 1 when a step failed."""
+    with story_steps() as steps:
         producer, consumer = prepare(steps, staging=False)
         story = Story(producer, consumer, producer.outputs(), consumer.outputs())
         story.run(steps)
-        steps.finish()
-    except StepFailedError as error:
-        print_failure(error)
-        return 1
     function = story.produced["functions"]["producer"]
     names = {
         "consumer": CONSUMER_NAME,
-        "consumer_host": f"penstock-{CONSUMER_NAME}-client-{SHELL}",
+        "consumer_host": HOSTS["consumer"],
         "function": function,
         "producer": producer.id,
-        "producer_host": f"penstock-client-{SHELL}",
+        "producer_host": HOSTS["producer"],
     }
     print(_GO_ON.format(consumer_function=story.consumed["functions"]["consumer"]["name"], **names))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +54,11 @@ _MOST_LINES = 40  # an error of Terraform may be long
 def make_jobs(**writes: str) -> dict[str, Any]:
     """Return the input `jobs` with one job, which reads what there is and ends."""
     return {"consume": {"trigger": "available-now", "writes": writes or {"*": "readings"}}}
+
+
+def add_topics(variables: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the input `topics` of the producer's root with topics of these names added."""
+    return {"sensor": {}} | variables.get("topics", {}) | {name: {} for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Find what keeps records from becoming rows: a network hop, mapping, function or job."""
+"""Find what keeps records from becoming rows, by `penstock doctor` and the logs."""
 
 from __future__ import annotations
 
@@ -6,48 +6,45 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from demo.accounts import Account
+from botocore.session import Session
+
+from demo.accounts import REGION, Account
 from demo.screen import StepFailedError
+from penstock.extensions.doctor import (
+    Accounts,
+    Deployment,
+    Side,
+    World,
+    describe_causes,
+    examine,
+    list_hops,
+)
 
 _LEVELS = ("ERROR", "WARNING", "CRITICAL")
 _ENDED = ("Task timed out", "Runtime exited")
 _OF_ALL_LINES = frozenset({"level", "location", "message", "service", "timestamp", "cold_start"})
-_SERVED = "PROBLEM: Function call failed"  # the mapping did its part
 _LAST_LINES = 8
 
 
 def diagnose_rows(
     producer: Account, consumer: Account, contract: dict[str, Any], made: dict[str, Any]
 ) -> StepFailedError:
-    """Return the first thing that does not work between the brokers and the function `made`."""
-    lambda_ = consumer.client("lambda")
+    """Return the first cause between the brokers and the function `made`, else its log."""
     function = made["name"]
-    network = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
-    place = (network["SubnetIds"][0], network["SecurityGroupIds"][0])
-    if found := _find_failed_hop(producer, consumer, contract, place):
-        return found
-    for topic, uuid in made["mappings"].items():
-        mapping = lambda_.get_event_source_mapping(UUID=uuid)
-        said = mapping["LastProcessingResult"]
-        if mapping["State"] != "Enabled" or (said.startswith("PROBLEM") and said != _SERVED):
-            where = f"{consumer.where}, mapping of {topic} ({mapping['State']})"
-            return StepFailedError(where, said)
     lines = choose_lines(consumer.local.read_log(function))
-    return StepFailedError(f"{consumer.where}, function {function}", "it wrote no row", lines)
+    where = f"{consumer.where}, function {function}"
+    return _examine(producer, consumer, contract, StepFailedError(where, "it wrote no row", lines))
 
 
 def diagnose_job(
     producer: Account, consumer: Account, contract: dict[str, Any], run: dict[str, Any]
 ) -> StepFailedError:
-    """Return the first hop that fails between a job run and the brokers, else how the run ended."""
-    network = run["networkConfiguration"]
-    place = (network["subnetIds"][0], network["securityGroupIds"][0])
-    if found := _find_failed_hop(producer, consumer, contract, place):
-        return found
+    """Return the first cause before a job run, else how the run ended."""
     name = run["jobRunId"]
     lines = [f"its log: .venv/bin/python -m localcloud logs {name} --once"]
     why = f"{run['state']} {run['stateDetails']}".strip()
-    return StepFailedError(f"{consumer.where}, job run {name}", why, lines)
+    ended = StepFailedError(f"{consumer.where}, job run {name}", why, lines)
+    return _examine(producer, consumer, contract, ended)
 
 
 def choose_lines(log: Sequence[str]) -> list[str]:
@@ -56,30 +53,29 @@ def choose_lines(log: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))[-_LAST_LINES:]
 
 
-def _find_failed_hop(
-    producer: Account, consumer: Account, contract: dict[str, Any], place: tuple[str, str]
-) -> StepFailedError | None:
-    """Trace from a subnet and security group of the consumer to each broker.
+def _examine(
+    producer: Account, consumer: Account, contract: dict[str, Any], otherwise: StepFailedError
+) -> StepFailedError:
+    """Return the first causes that the doctor names, with the lines of `otherwise`; else that."""
+    roots = {Side.PRODUCER: producer, Side.CONSUMER: consumer}
+    folders = {side: str(root.folder) for side, root in roots.items()}
+    outputs = {side: root.outputs() for side, root in roots.items()}
+    sessions = {side: _open_session(root) for side, root in roots.items()}
+    accounts = Accounts(sessions, endpoint=consumer.local.endpoint)
+    report = examine(World(Deployment(contract, outputs, folders), accounts), list_hops())
+    if not report.causes:
+        return otherwise
+    first = report.causes[0]
+    where = f"{roots[first.side].where}, {first.hop}"
+    lines = [*describe_causes(report), *otherwise.lines]
+    return StepFailedError(where, f"{first.about}: {first.seen}", lines)
 
-    Returns the first hop that fails.
-    """
-    for broker in contract["brokers"].values():
-        hops, missing = _walk(consumer, broker, *place)
-        if missing:
-            # The hops behind the endpoint service are in the producer account.
-            crossed = any(hop.startswith("endpoint service") for hop in hops)
-            where = f"{(producer if crossed else consumer).where}, way to {broker['host']}"
-            return StepFailedError(where, missing, hops)
-    return None
 
-
-def _walk(
-    consumer: Account, broker: dict[str, Any], subnet: str, group: str
-) -> tuple[list[str], str]:
-    (found,) = consumer.client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"]
-    asked = {"vpc": found["VpcId"], "group": group}
-    found = consumer.local.ask("trace", host=broker["host"], port=broker["port"], **asked)
-    return found["hops"], found["missing"]
+def _open_session(root: Account) -> Session:
+    session = Session()
+    session.set_credentials(root.id, "localcloud")
+    session.set_config_variable("region", REGION)
+    return session
 
 
 def _shorten(line: str) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local, make_jobs
+from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local, add_topics, make_jobs
 from demo.profiles import SHELL, write_demo_profiles
 from demo.screen import StepFailedError, Steps
 from demo.staging.publisher import TABLES
@@ -16,9 +16,10 @@ from demo.story import CONSUMER_NAME
 from localcloud.command.instance import find_instance
 
 STAGING_JOB = "shop"
+ZIPS = ROOT / "build" / "host"
 _LOCAL = Local(ROOT / ".localcloud")
 _FOLDER = _LOCAL.folder / "terraform"
-_ZIPS = ROOT / "build" / "host"
+_CONSUMER = "222222222222"
 _LAST_LINES = 12
 
 
@@ -28,21 +29,30 @@ def prepare(steps: Steps, *, staging: bool) -> tuple[Account, Account]:
     Raises:
         StepFailedError: with what failed.
     """
-    producer = Account("producer", "111111111111", _LOCAL, _FOLDER)
-    consumer = Account("consumer", "222222222222", _LOCAL, _FOLDER)
-    with steps.step("build the zips"):
-        words = ["--python", "host", "--arch", "host", "--into", str(_ZIPS)]
-        _call("the zips cannot be built", Path("tools/build_zip.py"), *words)
-    with steps.step("start both accounts"):
-        start_localcloud()
-    staging = staging or STAGING_JOB in consumer.variables.get("jobs", {})
-    topics = ["sensor", *(_topics() if staging else ())]
-    with steps.step(f"{producer.where}: terraform apply"):
-        _apply_producer(producer, consumer.id, topics, staging=staging)
+    consumer = _consumer()
+    staging = staging or _has_staging(consumer)
+    producer = prepare_producer(steps, staging=staging)
     with steps.step(f"{consumer.where}: contract, terraform apply"):
         _apply_consumer(producer, consumer, staging=staging)
     write_demo_profiles(producer, consumer)
     return producer, consumer
+
+
+def prepare_producer(steps: Steps, *, staging: bool = False) -> Account:
+    """Bring up localcloud and the producer's account; what is there of the staging job stays.
+
+    Raises:
+        StepFailedError: with what failed.
+    """
+    producer = Account("producer", "111111111111", _LOCAL, _FOLDER)
+    with steps.step("build the zips"):
+        words = ["--python", "host", "--arch", "host", "--into", str(ZIPS)]
+        _call("the zips cannot be built", Path("tools/build_zip.py"), *words)
+    with steps.step("start both accounts"):
+        start_localcloud()
+    with steps.step(f"{producer.where}: terraform apply"):
+        _apply_producer(producer, staging=staging or _has_staging(_consumer()))
+    return producer
 
 
 def start_localcloud() -> None:
@@ -55,23 +65,34 @@ def start_localcloud() -> None:
         _call("localcloud does not start", "-m", "localcloud", "up")
 
 
-def _apply_producer(
-    producer: Account, consumer_id: str, topics: list[str], *, staging: bool
-) -> None:
+def _consumer() -> Account:
+    return Account("consumer", _CONSUMER, _LOCAL, _FOLDER)
+
+
+def _has_staging(consumer: Account) -> bool:
+    return STAGING_JOB in consumer.variables.get("jobs", {})
+
+
+def _apply_producer(producer: Account, *, staging: bool) -> None:
+    """Apply the producer; consumers and topics that other stories added stay."""
+    topics = ["sensor", *(_topics() if staging else ())]
+    known, sources = producer.variables, _sources() if staging else {}
+    consumer = {"name": CONSUMER_NAME, "account_id": _CONSUMER, "topics": topics}
+    others = [it for it in known.get("consumers", []) if it["name"] != CONSUMER_NAME]
     producer.prepare(
-        _ZIPS,
+        ZIPS,
         region=REGION,
-        clients={SHELL: {"host": {}, "reads": topics, "writes": topics}},
-        consumers=[{"name": CONSUMER_NAME, "account_id": consumer_id, "topics": topics}],
+        clients={SHELL: {"access_lists": "change", "host": {}, "reads": topics, "writes": topics}},
+        consumers=[consumer, *others],
         cluster={"broker_count": 2},
-        **(_sources() if staging else {}),
+        **sources | {"topics": add_topics(known, ()) | sources.get("topics", {})},
     )
     producer.apply()
 
 
 def _apply_consumer(producer: Account, consumer: Account, *, staging: bool) -> None:
     consumer.prepare(
-        _ZIPS,
+        ZIPS,
         clients={SHELL: {"host": {}}},
         deploy_role_arn=f"arn:aws:iam::{consumer.id}:role/deploy",
         consumer_functions={"consumer": {"topics": ["sensor"]}},

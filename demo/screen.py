@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,18 @@ class Steps:
     def finish(self) -> None:
         """Print how long everything took."""
         print(f"\nDone in {time.monotonic() - self._begun:.0f} s.")
+
+
+@contextmanager
+def story_steps() -> Iterator[Steps]:
+    """Number the steps of a story and print their time; exit with 1 when a step failed."""
+    steps = Steps()
+    try:
+        yield steps
+    except StepFailedError as error:
+        print_failure(error)
+        sys.exit(1)
+    steps.finish()
 
 
 def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:

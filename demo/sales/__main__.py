@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,29 +10,22 @@ from pathlib import Path
 
 from bench.brokers import running_broker
 from demo.sales.story import SalesStory
-from demo.screen import StepFailedError, Steps, print_failure
+from demo.screen import story_steps
 from demo.spark import start_spark
 from localcloud.registry import ApicurioProcess
 
 
-def main() -> int:
-    """Run the story; return 1 when a step failed."""
-    try:
-        steps = Steps()
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            with steps.step("start a broker, Apicurio and Spark"):
-                servers = stack.enter_context(running_broker(folder / "broker"))
-                registry = ApicurioProcess("127.0.0.1", 0, folder / "apicurio.log")
-                stack.callback(registry.kill)
-                with _errors_in(folder / "spark.log"):
-                    stack.callback(start_spark(folder).stop)
-            SalesStory(servers, registry.url, folder).tell(steps)
-        steps.finish()
-    except StepFailedError as error:
-        print_failure(error)
-        return 1
-    return 0
+def main() -> None:
+    """Run the story; exit with 1 when a step failed."""
+    with story_steps() as steps, ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        with steps.step("start a broker, Apicurio and Spark"):
+            servers = stack.enter_context(running_broker(folder / "broker"))
+            registry = ApicurioProcess("127.0.0.1", 0, folder / "apicurio.log")
+            stack.callback(registry.kill)
+            with _errors_in(folder / "spark.log"):
+                stack.callback(start_spark(folder).stop)
+        SalesStory(servers, registry.url, folder).tell(steps)
 
 
 @contextmanager
@@ -50,4 +42,4 @@ def _errors_in(log: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

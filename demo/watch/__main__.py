@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-
 from demo.prepare import prepare
-from demo.screen import StepFailedError, Steps, print_failure
+from demo.screen import story_steps
 from demo.watch.story import WatchStory
 
 
-def main() -> int:
-    """Run the story; return 1 when a step failed."""
-    try:
-        steps = Steps()
+def main() -> None:
+    """Run the story; exit with 1 when a step failed."""
+    with story_steps() as steps:
         producer, _ = prepare(steps, staging=False)
         WatchStory(producer).tell(steps)
-        steps.finish()
-    except StepFailedError as error:
-        print_failure(error)
-        return 1
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

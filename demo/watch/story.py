@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demo.accounts import MACHINE, ROOT, Account
+from demo.accounts import MACHINE, ROOT, Account, add_topics
+from demo.places import Program, running
 from demo.profiles import SHELL
 from demo.screen import StepFailedError, Steps, print_table
 from demo.watch.picture import draw_lines
 from demo.watch.prometheus import Prometheus, dashboard_queries
+from localcloud.testing import wait_until
 
 TOPICS = ("foo-topic", "bar-topic")
 # As a blog on MSK has it (https://programmaticponderings.com/tag/amazon-msk/).
@@ -59,15 +60,15 @@ class WatchStory:
         penstock, began = str(Path(sys.executable).with_name("penstock")), time.time()
         traffic = [sys.executable, "-m", "demo.watch.traffic", str(_TRAFFIC_SECONDS), *TOPICS]
         with (
-            self._running(_NAME, prometheus.command(), "prometheus", "--hosts"),
-            self._running(shell, [penstock, "lag", "--listen", lag], "lag"),
-            self._running(shell, traffic, "traffic") as writing,
+            self._run(_NAME, prometheus.command(), "prometheus", hosts=True),
+            self._run(shell, [penstock, "lag", "--listen", lag], "lag"),
+            self._run(shell, traffic, "traffic") as writing,
         ):
             with steps.step(f"write and read {' and '.join(TOPICS)}, scraped each 2 seconds"):
                 if writing.wait(_PATIENCE_SECONDS):
                     raise StepFailedError(MACHINE, "the traffic ended", self._read_log("traffic"))
             with steps.step("ask Prometheus"):
-                found = _await(lambda: prometheus.query(QUERY), self._is_whole)
+                found = self._await_rates(prometheus)
             print(f"      {QUERY}")
             print_table(list(_describe(found)), ["name", "topic", "instance", "bytes a second"])
             with steps.step("run each query of the dashboard of Grafana"):
@@ -125,42 +126,37 @@ class WatchStory:
         self.account.apply(
             cluster={**known["cluster"], "scrapers": {"prometheus": group}},
             clients={SHELL: {**shell, "reads": topics, "writes": topics}},
-            topics={"sensor": {}} | known.get("topics", {}) | {name: {} for name in TOPICS},
+            topics=add_topics(known, TOPICS),
         )
 
     def _brokers(self) -> list[str]:
         servers = self.account.outputs()["clients"][SHELL]["bootstrap_servers"]
         return [server.rpartition(":")[0] for server in servers.split(",")]
 
-    @contextmanager
-    def _running(
-        self, place: str, command: Sequence[str], log: str, *words: str
-    ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a program in a place of the VPC, and end it at last."""
+    def _run(
+        self, place: str, command: Sequence[str], log: str, *, hosts: bool = False
+    ) -> AbstractContextManager[subprocess.Popen[bytes]]:
+        """Run a program in a place of the VPC."""
         servers = self.account.outputs()["clients"][SHELL]["bootstrap_servers"]
         path = self.account.local.folder / "prometheus" / f"{log}.log"
-        with path.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "localcloud", "run", "--as", place, *words, "--", *command],
-                cwd=ROOT,
-                env={**os.environ, "KAFKA_BOOTSTRAP_SERVERS": servers},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            process.wait()
+        environ = {"KAFKA_BOOTSTRAP_SERVERS": servers}
+        return running(self.account.local, Program(place, command, path, environ, hosts))
 
     def _read_log(self, name: str) -> list[str]:
         path = self.account.local.folder / "prometheus" / f"{name}.log"
         return path.read_text().splitlines()[-12:]
 
     @staticmethod
-    def _is_whole(found: Sequence[dict[str, Any]]) -> bool:
-        names = {(each["metric"]["name"], each["metric"]["topic"]) for each in found}
-        return len(names) == 2 * len(TOPICS)
+    def _await_rates(prometheus: Prometheus) -> list[dict[str, Any]]:
+        """Return the series of the query, once it has both rates of both topics."""
+
+        def ask() -> list[dict[str, Any]]:
+            found = prometheus.query(QUERY)
+            names = {(each["metric"]["name"], each["metric"]["topic"]) for each in found}
+            return found if len(names) == 2 * len(TOPICS) else []
+
+        found: list[dict[str, Any]] = wait_until(f"both rates of both topics in {QUERY}", ask)
+        return found
 
     @staticmethod
     def _check_dashboard(prometheus: Prometheus) -> Iterator[dict[str, object]]:
@@ -191,15 +187,6 @@ def _sum(series: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]
         for at, value in each["values"]:
             line[at] = line.get(at, 0) + float(value) / 1e3
     return {name: sorted(line.items()) for name, line in lines.items()}
-
-
-def _await(read: Callable[[], Any], is_whole: Callable[[Any], bool]) -> Any:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not is_whole(found := read()):
-        if time.monotonic() > deadline:
-            raise StepFailedError("Prometheus", f"{QUERY} has {len(found)} series only")
-        time.sleep(1)
-    return found
 
 
 def _free_port() -> int:

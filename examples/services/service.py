@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass
 from threading import Event
 
-from penstock.errors import PenstockError, TopicForbiddenError
+from penstock.errors import BrokerLoginError, PenstockError, TopicForbiddenError
 from penstock.kafka import Consumer, KafkaSettings, Producer, open_consumer, open_producer
 from penstock.settings import Settings, nested, setting
 
@@ -36,7 +36,9 @@ class ServiceSettings(Settings):
     topic1: str = setting("TOPIC1", "the topic that it writes")
     topic2: str = setting("TOPIC2", "the topic that it reads")
     group: str = setting("GROUP", "its consumer group")
-    seconds: float = setting("MSG_FREQ", "seconds between two messages", parse=float, default=60.0)
+    seconds: float = setting(
+        "MSG_FREQ", "seconds between two messages; 0 to write none", parse=float, default=60.0
+    )
     host: str = setting("HOSTNAME", "its name in messages", default=socket.gethostname())
     log_level: str = setting("LOG_LEVEL", "debug, info, warning or error", default="info")
 
@@ -47,16 +49,18 @@ def run(settings: ServiceSettings, stop: Event) -> int:
     Raises:
         PenstockError: the brokers refuse the login, a topic or the group.
     """
-    written = 0
+    written, admitted = 0, False
     while not stop.is_set():
         try:
             with (
                 open_producer(settings.kafka) as producer,
                 open_consumer(settings.kafka, settings.topic2, group_id=settings.group) as consumer,
             ):
+                admitted = True
                 while not stop.is_set():
-                    write(producer, settings, written + 1)
-                    written += 1
+                    if settings.seconds:
+                        write(producer, settings, written + 1)
+                        written += 1
                     read(consumer, settings, stop)
         except TopicForbiddenError as error:
             raise TopicForbiddenError(
@@ -64,7 +68,9 @@ def run(settings: ServiceSettings, stop: Event) -> int:
                 f"and join {settings.group}: grant this to its program in the producer's root"
             ) from error
         except PenstockError as error:
-            if not error.retriable:
+            # A login that was admitted before is being rotated: the next one reads the secret.
+            rotated = admitted and isinstance(error, BrokerLoginError)
+            if not (error.retriable or rotated):
                 raise
             _LOG.warning("%s: %s; trying again", settings.host, error)
             stop.wait(_PAUSE_SECONDS)
@@ -80,7 +86,7 @@ def write(producer: Producer, settings: ServiceSettings, number: int) -> None:
 
 def read(consumer: Consumer, settings: ServiceSettings, stop: Event) -> None:
     """Log the messages that come until the next one is due, and commit their offsets."""
-    due = time.monotonic() + settings.seconds
+    due = time.monotonic() + (settings.seconds or _PAUSE_SECONDS)
     while (left := due - time.monotonic()) > 0 and not stop.is_set():
         if records := consumer.poll(min(left, _PAUSE_SECONDS)):
             for record in records:

@@ -10,6 +10,7 @@ import pytest
 from demo import diagnose
 from demo.accounts import Account, Local
 from demo.diagnose import choose_lines, diagnose_job
+from penstock.extensions.doctor import Finding, Report, Side, State
 
 _WARNING = json.dumps(
     {
@@ -47,15 +48,20 @@ def test_the_last_lines_are_shown_once_each():
     assert choose_lines(log) == [f"[ERROR] {number}" for number in range(12, 20)]
 
 
-def test_a_failed_job_is_reported_with_its_run_and_its_log(monkeypatch):
-    monkeypatch.setattr(diagnose, "_find_failed_hop", lambda *asked: None)
-    run = {
-        "jobRunId": "00b",
-        "networkConfiguration": {"subnetIds": ["subnet-1"], "securityGroupIds": ["sg-1"]},
-        "state": "FAILED",
-        "stateDetails": "ExitCode: 1",
-    }
+@pytest.mark.parametrize("causes", [0, 2])
+def test_a_failed_job_is_reported_with_the_first_causes_its_run_and_its_log(monkeypatch, causes):
+    broken = [
+        Finding("zone", Side.CONSUMER, "222222222222", State.BROKEN, "no zone", code=f"c-{number}")
+        for number in range(causes)
+    ]
+    monkeypatch.setattr(diagnose, "examine", lambda world, hops: Report(tuple(broken)))
+    monkeypatch.setattr(Account, "outputs", lambda self: {})
+    monkeypatch.setattr(Local, "endpoint", "http://127.0.0.1")
+    run = {"jobRunId": "00b", "state": "FAILED", "stateDetails": "ExitCode: 1"}
     account = Account("consumer", "222222222222", Local(Path()), Path())
     found = diagnose_job(account, account, {}, run)
-    assert str(found) == "consumer account 222222222222, job run 00b: FAILED ExitCode: 1"
-    assert found.lines == ("its log: .venv/bin/python -m localcloud logs 00b --once",)
+    ended = "job run 00b: FAILED ExitCode: 1"
+    assert str(found) == f"consumer account 222222222222, {'zone: : no zone' if causes else ended}"
+    assert found.lines[-1] == "its log: .venv/bin/python -m localcloud logs 00b --once"
+    explained = [line for line in found.lines if "penstock explain" in line]
+    assert explained == [f"  more      penstock explain c-{number}" for number in range(causes)]

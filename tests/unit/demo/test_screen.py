@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from botocore.exceptions import ClientError
 
-from demo.screen import StepFailedError, Steps, print_failure, print_table
+from demo.screen import StepFailedError, Steps, print_failure, print_table, story_steps
 
 
 def test_a_table_is_as_wide_as_its_cells(capsys):
@@ -46,3 +48,18 @@ def test_a_failure_is_printed_with_its_lines(capsys):
     print_failure(StepFailedError("consumer account", "no row", ["mapping: Disabled"]))
 
     assert capsys.readouterr().out == "\nconsumer account: no row\n      mapping: Disabled\n"
+
+
+def test_a_story_ends_with_its_time(capsys):
+    with story_steps() as steps, steps.step("try"):
+        pass
+
+    assert re.search(r" s\n\nDone in \d+ s\.\n\Z", capsys.readouterr().out)
+
+
+def test_a_story_whose_step_failed_prints_why_and_exits_with_1(capsys):
+    with pytest.raises(SystemExit) as exited, story_steps() as steps, steps.step("try"):
+        raise StepFailedError("consumer account", "no row")
+
+    assert exited.value.code == 1
+    assert capsys.readouterr().out.endswith("failed\n\nconsumer account: no row\n")
