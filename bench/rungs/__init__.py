@@ -7,6 +7,7 @@ from itertools import chain
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.changes import CHANGES
+from bench.rungs.console import CONSOLE
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
@@ -35,5 +36,6 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "staging": (*STAGED, *JOINS),
     "growth": GROWTH,
     "sales": WINDOWS,
+    "console": CONSOLE,
 }
 RUNGS: tuple[Rung, ...] = tuple(chain.from_iterable(QUESTIONS.values()))

@@ -31,7 +31,7 @@ PARTITIONS = 4
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class World:
     """The place where ways are measured, with the records and partitions of its topics."""
 

@@ -7,6 +7,7 @@ import pytest
 from bench.brokers import running_broker
 from bench.ladder import Form, race, ratio, speeds
 from bench.rungs import routes
+from bench.rungs.changes import CHANGES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.joins import JOINS
@@ -192,3 +193,25 @@ def test_a_job_reads_the_same_records_again(world, lake_folder):
 @pytest.mark.kafka
 def test_records_of_each_route_are_rows(world):
     routed_batch(world, 3)()
+
+
+@pytest.mark.kafka
+@pytest.mark.nightly
+def test_ways_to_keep_a_table_of_changes_give_the_same_rows(world, ladder_world, lake_folder):
+    speed, copying = (rung.measure(_FORM) for rung in CHANGES[:2])
+
+    assert speed.figure > 0
+    assert copying.parts["product_data_files_rewritten"] == 0
+    assert copying.parts["copying_data_files_rewritten"] > 0
+    read = world.spark.table
+    assert _same(read("lake.bench.film"), read("lake.bench.film_copied"))
+
+
+@pytest.mark.kafka
+@pytest.mark.nightly
+def test_the_sink_of_iceberg_appends_the_same_changes(ladder_world, lake_folder):
+    """Rungs compare the rows that each way reads."""
+    appended, read = (rung.measure(_FORM) for rung in CHANGES[2:])
+
+    assert appended.parts["sink_rows"] > appended.parts["product_rows"]
+    assert read.figure > 0
