@@ -29,8 +29,15 @@ _consumer = build_consumer(ConsumerSettings.from_environ(os.environ), stage="lam
 
 @_log.inject_lambda_context
 @_metrics.log_metrics
-def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
-    """Write a row for each record; after an error, the mapping delivers the batch again."""
+def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Write a row for each record; after an error, the mapping delivers the batch again.
+
+    For the event `{"doctor": true}`, try the brokers and registries, and return what fails.
+    """
+    if event == {"doctor": True} and event["doctor"] is True:
+        from penstock.extensions.doctor import examine_program  # noqa: PLC0415
+
+        return examine_program(context.function_name, os.environ)
     started, function = time.monotonic(), context.function_name
     _metrics.add_dimension("FunctionName", function)
     try:

@@ -8,6 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def _read_clock() -> float:
+    return time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """Exponential backoff: pauses double up to the longest, until the total time is used up.
@@ -20,8 +28,9 @@ class Attempts:
     longest_seconds: float
     total_seconds: float
     jitter: bool = False
-    sleep: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.monotonic
+    # Not the functions of `time` themselves, in whose place a simulation puts its own.
+    sleep: Callable[[float], None] = _sleep
+    clock: Callable[[], float] = _read_clock
 
     def __iter__(self) -> Iterator[None]:
         """Yield immediately for the first attempt, then after a pause for each retry."""

@@ -133,10 +133,11 @@ boto3.client("dynamodb")
 print(boto3.__file__)
 """
 _ENTRY_POINTS = """
-from importlib.metadata import entry_points, version
-groups = ("penstock.commands", "penstock.sinks")
-found = {group: {each.name: each.value for each in entry_points(group=group)} for group in groups}
-print(json.dumps([version("penstock"), found]))
+from importlib.metadata import distribution
+found, package = {}, distribution("penstock")
+for each in package.entry_points:
+    found.setdefault(each.group, {})[each.name] = each.value
+print(json.dumps([package.version, found]))
 """
 
 

@@ -21,6 +21,7 @@ from penstock.registry import RegistryAdmin, load_admin
 from penstock.registry._http_client import HttpClient
 from tests.fixtures.backups import ACCOUNT
 from tests.fixtures.copies import Move, glue, move, shape
+from tests.fixtures.faults import Trials
 
 __all__ = ["glue", "move"]
 
@@ -56,8 +57,13 @@ class Killer:
 
 @pytest.mark.parametrize("to_glue", [True, False])
 def test_a_copy_that_is_killed_at_any_call_is_continued(
-    move: Move, to_glue: bool, monkeypatch: pytest.MonkeyPatch, trials: Callable[[int, int], int]
+    move: Move,
+    to_glue: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    trials: Callable[[int, int], int],
+    fault: Callable[[str], Trials],
 ) -> None:
+    kills = fault("copy-killed")
     source, target, empty = move.url, move.glue_url, move.empty_glue
     if not to_glue:
         assert move.copy(source, target)[0] == 0
@@ -80,8 +86,11 @@ def test_a_copy_that_is_killed_at_any_call_is_continued(
         code, report = move.copy(source, target)
         assert (code, report["complete"]) == (0, True), f"killed at call {at}: {report}"
         origin, made = load_admin(source), load_admin(target)
-        for each in report["schemas"]:
-            assert shape(origin, each["name"]) == shape(made, each["newName"])
+        kills.count(1, fired=1)
+        kills.check(
+            [(each["name"], shape(made, each["newName"])) for each in report["schemas"]],
+            {each["name"]: shape(origin, each["name"]) for each in report["schemas"]},
+        )
         at += trials(23, 1)
 
     assert at > 30

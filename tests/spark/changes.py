@@ -8,6 +8,7 @@ an insert of one place in the log.
 
 from __future__ import annotations
 
+import json
 import zlib
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from penstock.consuming import SchemaReaders
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates
-from penstock.framing import encode_glue_frame
+from penstock.framing import encode_frame
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, encode
@@ -43,8 +44,9 @@ class Source:
 
     def __init__(self, *, full=False, flattened=False, partitions=1, columns=COLUMNS):
         self.full, self.flattened, self.partitions = full, flattened, partitions
-        self.columns = dict(columns)
+        self.columns, self.key = dict(columns), ("id",)
         self.rows, self.log, self.lsn = {}, [], 100
+        self.commit = None  # the place of the last commit before the next change, if it is told
 
     def insert(self, **row):
         self.lsn += 10
@@ -88,6 +90,12 @@ class Source:
             place = "first" if at == 0 else "true"
             self._change("r", row, after=row, snapshot="last" if at == last else place)
 
+    def read_incrementally(self, id):
+        """Read a row as an incremental snapshot does, whose rows have no place of their own."""
+        self.lsn += 10
+        self.commit = self.lsn
+        self._change("r", self.rows[id], after=self.rows[id], snapshot="incremental")
+
     def add_column(self, name, type_, empty=None):
         self.columns[name] = (type_, empty)
         for row in self.rows.values():
@@ -107,6 +115,7 @@ class Source:
             added = {
                 "__op": "string", "__lsn": ["null", "long"], "__source_ts_ms": ["null", "long"],
                 "__source_snapshot": ["null", "string"], "__deleted": ["null", "string"],
+                "__source_sequence": ["null", "string"],
             }  # fmt: skip
             row["fields"] += [_field(name, type_) for name, type_ in added.items()]
             return row
@@ -114,7 +123,7 @@ class Source:
             "type": "record", "name": "Source", "fields": [
                 _field("ts_ms", "long"), _field("snapshot", ["null", "string"]),
                 _field("db", "string"), _field("schema", "string"), _field("table", "string"),
-                _field("lsn", ["null", "long"]),
+                _field("lsn", ["null", "long"]), _field("sequence", ["null", "string"]),
             ],
         }  # fmt: skip
         return {
@@ -126,7 +135,11 @@ class Source:
         }  # fmt: skip
 
     def key_schema(self):
-        return {"type": "record", "name": "Key", "fields": [_field("id", self.columns["id"][0])]}
+        fields = [_field(each, self.columns[each][0]) for each in self.key]
+        return {"type": "record", "name": "Key", "fields": fields}
+
+    def _read_key(self, row):
+        return {each: row[each] for each in self.key} or None
 
     def _old(self, row):
         if self.full:
@@ -136,22 +149,24 @@ class Source:
 
     def _change(self, op, row, before=None, after=None, *, snapshot="false"):
         partition = zlib.crc32(str(row["id"]).encode()) % self.partitions
-        self._append((partition, {"id": row["id"]}), op, before, after, snapshot)
+        self._append((partition, self._read_key(row)), op, before, after, snapshot)
         if op == "d":
-            self.log.append((partition, self.key_schema(), {"id": row["id"]}, None, None))
+            self.log.append((partition, self.key_schema(), self._read_key(row), None, None))
 
     def _append(self, place, op, before, after, snapshot="false"):
         partition, key = place
         ts = NOON_MS + self.lsn
+        sequence = json.dumps([self.commit and str(self.commit), str(self.lsn)])
         if self.flattened:
             value = {
                 **(before if op == "d" else after), "__op": op, "__lsn": self.lsn,
-                "__source_ts_ms": ts, "__source_snapshot": snapshot,
+                "__source_ts_ms": ts, "__source_snapshot": snapshot, "__source_sequence": sequence,
                 "__deleted": str(op == "d").lower(),
             }  # fmt: skip
         else:
             place = {"db": "pagila", "schema": "public", "table": "film"}
-            source = {"ts_ms": ts, "snapshot": snapshot, "lsn": self.lsn, **place}
+            source = {"ts_ms": ts, "snapshot": snapshot, "sequence": sequence, **place}
+            source["lsn"] = None if snapshot == "incremental" else self.lsn
             value = {"before": before, "after": after, "source": source, "op": op, "ts_ms": ts}
         record = partition, self.key_schema(), key, self.value_schema(), value
         self.log.append(deepcopy(record))
@@ -198,9 +213,10 @@ def _pick_text(random):
 class CdcJob:
     """A job that takes records of one topic, and can be started again."""
 
-    def __init__(self, spark, folder, table, outputs=None):
+    def __init__(self, spark, folder, table, outputs=None, registry=None):
         self.spark, self.folder, self.table = spark, folder, table
-        self.registry = MemoryRegistry(compatibility=Compatibility.NONE)  # as Apicurio
+        # As Apicurio.
+        self.registry = registry or MemoryRegistry(compatibility=Compatibility.NONE)
         (folder / "errors").mkdir()
         self.errors = FileErrors(folder / "errors")
         self.outputs = outputs or (lambda: [CurrentTable(table)])
@@ -233,19 +249,24 @@ class CdcJob:
         if number is None:
             number, self.number = self.number, self.number + 1
         rows = [
-            (self._frame("key", *key), self._frame("value", *value), "pagila.public.film",
-             partition, offset, datetime.fromtimestamp(NOON_MS / 1000, UTC), None)
+            (self.frame("key", *key), self.frame("value", *value), "pagila.public.film",
+             partition, offset, datetime.fromtimestamp(NOON_MS / 1000, UTC),
+             self.head(key[0], value[0]))
             for partition, offset, *record in placed
             for key, value in [(record[:2], record[2:])]
         ]  # fmt: skip
         frame = self.spark.createDataFrame(rows, KAFKA)
         return self.batches.write_batch(frame, BatchId("query", number))
 
-    def _frame(self, kind, schema, value):
+    def frame(self, kind, schema, value):
+        """Encode a key or a value by its registered schema."""
         if value is None:
             return None
         version = self.registry.register(f"film-{kind}", schema).version
-        return encode_glue_frame(version.key, encode(value, version.schema))
+        return encode_frame(version.key, encode(value, version.schema))
+
+    def head(self, key, value):
+        """Return the headers of a record, by the schemas of its key and its value."""
 
     def rows(self):
         """The rows of the current table, without positions."""

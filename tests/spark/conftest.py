@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
@@ -13,17 +14,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 from localcloud.jobs import archive_options
+from penstock.aws import Athena
 from penstock.sinks import DynamoDbClient
 from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
-from tests.fixtures.brokers import keep_secret, running_brokers
+from tests.fixtures.brokers import OPEN, keep_login, keep_secret, running_brokers
 from tests.fixtures.errors import make_error_table
 from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader
 from tests.stubs.sessions import make_session
 
-__all__ = ["keep_secret"]
+__all__ = ["keep_login", "keep_secret"]
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _ROOT = Path(__file__).parents[2]
@@ -146,6 +148,41 @@ def glue_spark(spark, cloud):
 
 
 @pytest.fixture
+def database(client):
+    """A database as infra/modules/lake makes it, with its bucket."""
+    name = f"db_{secrets.token_hex(4)}"
+    bucket = name.replace("_", "-")
+    s3, glue = client("s3"), client("glue")
+    s3.create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    glue.create_database(DatabaseInput={"Name": name, "LocationUri": f"s3://{bucket}/tables/"})
+    yield name
+    glue.delete_database(Name=name)  # with its tables
+    for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
+        s3.delete_object(Bucket=bucket, Key=found["Key"])
+    s3.delete_bucket(Bucket=bucket)
+
+
+@pytest.fixture
+def workgroup(client, database):
+    """A work group of Athena whose results are in the lake's bucket."""
+    bucket, group = database.replace("_", "-"), f"{database}-asks"
+    output = {"OutputLocation": f"s3://{bucket}/results/"}
+    configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
+    client("athena").create_work_group(Name=group, Configuration=configuration)
+    yield group
+    client("athena").delete_work_group(WorkGroup=group, RecursiveDeleteOption=True)
+
+
+@pytest.fixture
+def athena(cloud, workgroup, monkeypatch):
+    """Athena, as a job asks it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    return Athena(workgroup, 60, make_session(_ACCOUNT, region=_REGION))
+
+
+@pytest.fixture
 def executors_account(spark, cloud, monkeypatch):
     """Let Spark's executors work in an account of localcloud; return their environment."""
     environ = {
@@ -173,16 +210,29 @@ def reader(spark, lake_folder):
     return LakeReader(spark, lake_folder, f"db.t_{secrets.token_hex(4)}")
 
 
+@contextmanager
+def _running_broker(folder, hosts_file, **changes):
+    """Run one broker, whose name Spark's JVM knows too."""
+    with running_brokers(folder, broker_count=1, **changes) as running:
+        with hosts_file.open("a") as file:
+            known = running.cluster.names.items()
+            file.writelines(f"{address} {name}\n" for name, address in known)
+        yield running
+
+
 @pytest.fixture(scope="package")
 def kafka(hosts_file, tmp_path_factory):
-    """One broker, whose name Spark's JVM knows too."""
-    with running_brokers(tmp_path_factory.mktemp("kafka"), broker_count=1) as running:
-        with hosts_file.open("a") as file:
-            file.writelines(
-                f"{address} {name}\n" for name, address in running.cluster.names.items()
-            )
+    """One broker with the job's user."""
+    with _running_broker(tmp_path_factory.mktemp("kafka"), hosts_file) as running:
         running.cluster.set_user(USER, PASSWORD)
         yield running
+
+
+@pytest.fixture
+def open_cluster(hosts_file, tmp_path):
+    """One broker for a test alone, which may be killed and needs no rules."""
+    with _running_broker(tmp_path / "kafka", hosts_file, properties=OPEN) as running:
+        yield running.cluster
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 LONG = 2_200  # characters, which PostgreSQL keeps out of line
 NAMES = ("film", "actor", "category", "language", "film_actor", "inventory")
@@ -14,7 +15,9 @@ UNWRAP = {
     "transforms": "unwrap",
     "transforms__unwrap__type": "io.debezium.transforms.ExtractNewRecordState",
     "transforms__unwrap__delete__tombstone__handling__mode": "rewrite-with-tombstone",
-    "transforms__unwrap__add__fields": "op,db,schema,table,lsn,source.ts_ms,source.snapshot",
+    "transforms__unwrap__add__fields": (
+        "op,db,schema,table,lsn,source.ts_ms,source.snapshot,source.sequence"
+    ),
 }
 
 
@@ -90,11 +93,11 @@ def _normalise(row):
     }
 
 
-def read_current(spark, name):
+def read_current(spark, name, where="TRUE"):
     """Return the rows of the table that the job writes, by their id."""
     rows = [
         {column: value for column, value in row.asDict().items() if not column.startswith("_")}
-        for row in spark.table(name).collect()
+        for row in spark.table(name).filter(where).collect()
     ]
     assert len({row["id"] for row in rows}) == len(rows)
     found = [{**row, "changed": row["changed"] and _trim(row["changed"])} for row in rows]
@@ -130,3 +133,23 @@ def read_items(table):
 def _trim(moment):
     text = moment.removesuffix("Z")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def check_versions(versions, changes):
+    """Check that a history has a version for each change, and a gap only where a row was deleted.
+
+    `changes` are the records of the topic, each (op, id, lsn).
+    """
+    made = {(id, lsn) for op, id, lsn in changes if op in {"c", "u", "r"}}
+    ended = {(id, lsn) for op, id, lsn in changes if op in {"d", "t"}}
+    assert {(each.id, each._lsn) for each in versions} == made
+    by_id = {}
+    for each in sorted(versions, key=lambda row: (row._lsn, row._offset)):
+        by_id.setdefault(each.id, []).append(each)
+    for id, found in by_id.items():
+        for one, other in pairwise(found):
+            if (one._until_lsn, one._until_offset) == (other._lsn, other._offset):
+                assert one._valid_to == other._valid_from
+            else:
+                assert ended & {(id, one._until_lsn), (None, one._until_lsn)}
+                assert one._until_lsn <= other._lsn

@@ -12,7 +12,7 @@ from penstock.errors import (
     SchemaLimitError,
     UnroutableError,
 )
-from penstock.spark.decoding.admission import admit, admit_versions
+from penstock.spark.decoding.admission import Admission, admit_versions
 from penstock.spark.decoding.decoder import Decoder
 from tests.spark.records import make_record, make_version
 from tests.stubs.unions import make_named
@@ -45,7 +45,7 @@ def test_a_version_is_refused_for_its_reason(schema, error, reason, message):
     version = make_version(7, schema)
 
     with pytest.raises(error, match=message) as caught:
-        admit([_KNOWN.schema], version)
+        Admission().admit([_KNOWN.schema], version)
 
     assert caught.value.reason is reason
     assert f"schema version {version.key} of sensor: " in str(caught.value)
@@ -63,7 +63,7 @@ def test_a_version_whose_types_would_be_one_column_is_refused_alone():
 def test_admitted_versions_make_a_decoder(spark):
     grown = make_version(2, make_record(("temperature", ["null", "long"]), ("more", "int")))
 
-    admit([_KNOWN.schema], grown)
+    Admission().admit([_KNOWN.schema], grown)
 
     assert [each["name"] for each in Decoder(spark, [_KNOWN, grown]).schema["fields"]] == [
         "more",
@@ -73,4 +73,27 @@ def test_admitted_versions_make_a_decoder(spark):
 
 def test_a_refusal_is_an_error_of_ours():
     with pytest.raises(PenstockError):
-        admit([], make_version(1, {"type": "nonsense"}))
+        Admission().admit([], make_version(1, {"type": "nonsense"}))
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "admitted"),
+    [
+        ([], [1, 2, 3], [1, 3]),
+        ([1], [2], []),
+        ([1], [3], [3]),
+        ([2], [1, 3], [1, 3]),  # their values are members
+        ([], [2], [2]),
+    ],
+)
+def test_a_version_whose_values_a_column_cannot_hold_is_refused(known, found, admitted):
+    types = {1: "long", 2: ["long", "string"], 3: ["null", "double"]}
+    versions = {at: make_version(at, make_record(("value", types[at]))) for at in types}
+    new, before = [versions[at] for at in found], [versions[at] for at in known]
+
+    kept, refused = admit_versions(new, before, keep_columns=True)
+    every, none = admit_versions(new, before)
+
+    assert kept == [versions[at] for at in admitted]
+    assert {failure.reason for failure in refused.values()} <= {Reason.SCHEMA_CONFLICT}
+    assert (every, none) == (new, {})  # rows without columns hold any

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import LostRecordsError, RegistryUnavailableError
+from penstock.errors import LostRecordsError, Reason, RegistryUnavailableError
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.spark.failures import count_by_reason
 from penstock.spark.query import parts
@@ -27,6 +27,8 @@ from tests.stubs.registries import UNKNOWN, CountedRegistry, unavailable
 _SECONDS = 120  # for a pass on a machine with much else to do
 _V1 = make_record(("deviceId", "string"))
 _V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
+_VALUES = ("long", ["long", "string"])
+_REFUSED = {Reason.SCHEMA_CONFLICT: 1}
 _V3 = make_record(("deviceId", "string"), ("temperature", ["null", "double"]))
 
 
@@ -56,6 +58,25 @@ def test_a_running_query_takes_new_versions(job):
         101: {"deviceId": "c", "temperature": 7},
         200: {"deviceId": "d", "temperature": None},
     }
+
+
+def test_a_field_that_becomes_a_union_is_given_up_and_the_table_goes_on(job, reader):
+    """Its column has one type; the other way round, a value is a member."""
+    plain, union = (make_record(("deviceId", "string"), ("value", type_)) for type_ in _VALUES)
+    job.restart([reader.lake])
+    v1, v2 = job.register(plain), job.register(union)
+    values = [frame(v1, {"deviceId": "a", "value": 1}), frame(v2, {"deviceId": "b", "value": "x"})]
+
+    first = job.take([values[0]])
+    second = job.take([values[1], values[0]], 1)
+    job.restart([reader.lake])
+    third = job.take(values, 2)
+
+    assert [each.rows for each in (first, second, third)] == [1, 1, 1]
+    assert [each.errors for each in (first, second, third)] == [{}, _REFUSED, _REFUSED]
+    details = [each["detail"] for each in job.errors.read().values()]
+    assert all("value: the column is bigint and the records have struct" in it for it in details)
+    assert reader.query("SELECT value FROM t") == [(1,)] * 3
 
 
 def test_without_rows_nothing_is_written_until_there_are_some(job, monkeypatch):

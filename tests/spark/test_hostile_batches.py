@@ -56,28 +56,28 @@ def many_lookups(monkeypatch):
     monkeypatch.setattr("penstock.spark.query.versions._MAX_REFUSED", 10_000)
 
 
-def test_hostile_records_end_where_they_belong(spark, seeded, trials, tmp_path):
+def test_hostile_records_end_where_they_belong(spark, seeded, trials, tmp_path, fault):
     registry = HostileRegistry(seeded)
     attacker, judge = Attacker(seeded, registry), _judge(registry)
     outcomes: Counter[str] = Counter()
+    attacks = fault("hostile-records")
 
     for number in range(trials(2, 40)):
         hostile = attacker.records(1_000)
         sent = [each for pair in hostile for each in (pair, (attacker.good(), ROW))]
         rows, errors = _take(spark, registry, [value for value, _ in sent], number, tmp_path)
-        assert not rows.keys() & errors.keys()
+        wanted = {}
         for at, (value, known) in enumerate(sent):
             expected, event = judge(value)
             assert known in {None, expected}, (known, expected, value)
             outcomes[expected] += 1
-            match expected:
-                case "tombstone":
-                    assert at not in rows.keys() | errors.keys()
-                case _ if expected == ROW:
-                    # A map has no order: Spark gives its entries to Python in that of a HashMap.
-                    assert saferepr(rows.get(at)) == saferepr(event), value.hex()
-                case _:
-                    assert errors.get(at) == (expected, value.hex()), value.hex()
+            if expected == ROW:
+                # A map has no order: Spark gives its entries to Python in that of a HashMap.
+                wanted[at] = saferepr(event)
+            elif expected != "tombstone":
+                wanted[at] = (expected, value.hex())
+        attacks.count(len(hostile), fired=len(hostile))
+        attacks.check([*((at, saferepr(row)) for at, row in rows.items()), *errors.items()], wanted)
 
     assert outcomes[ROW] >= 0.5 * outcomes.total(), outcomes
     assert set(outcomes) >= {

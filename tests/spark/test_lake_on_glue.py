@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pytest
-from botocore.session import Session
 from pyiceberg.catalog import load_catalog
 
 from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
-from penstock.extensions.quality import Athena, QualitySettings
+from penstock.extensions.quality import QualitySettings
 from penstock.extensions.quality.check import TableCheck
 from penstock.framing import encode_glue_frame
 from penstock.schemas import merge_schemas
@@ -21,29 +19,13 @@ from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import read_event
+from tests.spark.changes import CdcJob, Source
 from tests.spark.lakes import NOON, make_rows, part
 from tests.spark.records import GLUE, make_topic, make_version
 from tests.stubs.sessions import make_session
 from tests.stubs.unions import BRANCHES, VALUES, encode_branch, make_event, unite
 
 _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
-
-
-@pytest.fixture
-def database(client):
-    """A database as infra/modules/lake makes it, with its bucket."""
-    name = f"db_{secrets.token_hex(4)}"
-    bucket = name.replace("_", "-")
-    s3, glue = client("s3"), client("glue")
-    s3.create_bucket(
-        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
-    )
-    glue.create_database(DatabaseInput={"Name": name, "LocationUri": f"s3://{bucket}/tables/"})
-    yield name
-    glue.delete_database(Name=name)  # with its tables
-    for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
-        s3.delete_object(Bucket=bucket, Key=found["Key"])
-    s3.delete_bucket(Bucket=bucket)
 
 
 @pytest.fixture
@@ -148,21 +130,6 @@ def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, 
     assert changes == []
 
 
-@pytest.fixture
-def athena(cloud, client, database, monkeypatch):
-    """Athena, as a job asks it, in a work group whose results are in the lake's bucket."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    bucket, group = database.replace("_", "-"), f"{database}-asks"
-    output = {"OutputLocation": f"s3://{bucket}/results/"}
-    configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
-    client("athena").create_work_group(Name=group, Configuration=configuration)
-    session = Session()
-    session.set_credentials("111111111111", "any")
-    session.set_config_variable("region", "eu-central-1")
-    yield Athena(group, 60, session)
-    client("athena").delete_work_group(WorkGroup=group, RecursiveDeleteOption=True)
-
-
 def test_members_of_a_union_are_the_same_for_spark_sync_quality_and_athena(
     glue_spark, database, athena, monkeypatch
 ):
@@ -219,3 +186,25 @@ def test_members_of_a_union_are_the_same_for_spark_sync_quality_and_athena(
         "u.member_Alarm": 1, "u.member_acme_Reading": 2, "u.member_other_Reading": 1,
         "u.member_string": 2,
     }  # fmt: skip
+
+
+def test_readers_see_what_changes_have_deleted(glue_spark, database, ask, athena, tmp_path):
+    """pyiceberg, DuckDB over it, and Athena read delete files, and the table is the database's."""
+    job = CdcJob(glue_spark, tmp_path, f"{database}.t")
+    film = Source()
+    for at in range(6):
+        film.insert(id=at, title="old")
+    job.take(job.place(film.log))
+    film.log.clear()
+    film.update(1, title="new")
+    film.update(2, id=20)
+    for at in (3, 4):
+        film.delete(at)
+    job.take(job.place(film.log))
+
+    expected = sorted((at, row["title"]) for at, row in film.rows.items())
+    assert job.rows() == film.rows
+    assert glue_spark.table(f"lake.{database}.t.delete_files").count() > 0
+    assert ask("SELECT id, title FROM t ORDER BY id") == expected
+    answer = athena.ask(f"SELECT id, title FROM {database}.t ORDER BY id", database)
+    assert [(int(row["id"]), row["title"]) for row in answer.rows] == expected

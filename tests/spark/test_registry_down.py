@@ -90,14 +90,19 @@ def take(spark, api, errors, tmp_path):
     return partial(take, FileSink(tmp_path / "rows"))
 
 
-def test_a_cold_start_gives_up_no_record_and_a_warm_one_makes_no_call(take, api, errors, tmp_path):
+def test_a_cold_start_gives_up_no_record_and_a_warm_one_makes_no_call(
+    take, api, errors, tmp_path, fault
+):
     version = GlueRegistry(GlueSettings("plant"), api.client).register("sensor", _V1).version
     value = frame(version, {"deviceId": "a"})
-    for fault, kind, message in _FAULTS.values():
+    outages = fault("registry-down")
+    for inject, kind, message in _FAULTS.values():
         api.heal()
-        fault(api)
+        api.calls.clear()
+        inject(api)
         with pytest.raises(kind, match=message):
             take(value, 0)
+        outages.count(1, fired=len(api.calls))
         assert errors.reasons() == {}
         assert not list((tmp_path / "schemas").glob("*"))
 

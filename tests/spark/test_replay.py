@@ -248,7 +248,8 @@ def _die(*_, **__):
     raise DeadError
 
 
-def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
+def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch, fault):
+    deaths = fault("replay-killed")
     version = world.registry.register("sensor", _EVENT).version
     grown = world.registry.register("sensor", _GROWN).version
     values = {"deviceId": "c", "timestamp": NOON_MS, "value": 0.5}
@@ -266,10 +267,13 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
             patch.setattr(place, method, _die)
             with pytest.raises(DeadError):
                 world.replay(attempts=selected)
+        deaths.count(1, fired=1)
         assert world.marks()[1] == (told, [])
-    counts = world.replay()
+    with deaths.recovery():
+        counts = world.replay()
 
-    assert world.rows() == ([(0, "a"), (2, "b"), (3, "c")],) * 3
+    for rows in world.rows():
+        deaths.check(rows, {0: "a", 2: "b", 3: "c"})
     done = (0, ["doneAt"])
     assert world.marks() == {0: done, 1: (3, ["parkedAt"]), 2: done, 3: done}
     assert (counts.done, counts.failed, counts.parked) == (3, 1, 1)

@@ -54,7 +54,8 @@ def run_until_killed(folder):
         driver.wait()
 
 
-def test_streamed_totals_are_those_of_a_batch(spark, batches, tmp_path):
+def test_streamed_totals_are_those_of_a_batch(spark, batches, tmp_path, fault):
+    kills = fault("windows-killed")
     *others, (*last, too_late) = batches
     counted = [sale for sale in sum(others, last) if sale.timestamp.year < 2100]
     expected = sum_up(counted)
@@ -65,11 +66,13 @@ def test_streamed_totals_are_those_of_a_batch(spark, batches, tmp_path):
     spark.conf.set("spark.sql.shuffle.partitions", "5")
     try:
         query = start(spark, tmp_path, lambda _: None)
-        assert query.awaitTermination(_SECONDS)
+        with kills.recovery():
+            assert query.awaitTermination(_SECONDS)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
 
-    assert read_newest(tmp_path) == expected
+    kills.count(1, fired=1)
+    kills.check(read_newest(tmp_path).items(), expected)
     batch = summarize(spark, as_rows(spark, counted)).select(
         "region", "window.start", "sales", "orders"
     )

@@ -75,9 +75,9 @@ def _holds(term: _Item, item: _Item, names: _Item, values: _Item) -> bool:
 
 def update(item: _Item, text: str, names: _Item, values: _Item) -> _Item:
     """The item after an update expression of SET and REMOVE."""
-    changes, _, removed = text.removeprefix("SET ").partition(" REMOVE ")
+    changes, _, removed = f" {text}".partition(" REMOVE ")
     changed = dict(item)
-    for change in changes.split(", "):
+    for change in filter(None, changes.removeprefix(" SET ").split(", ")):
         name, _, value = change.partition(" = ")
         name = names.get(name, name)
         if " + " in value:
@@ -182,7 +182,8 @@ class DynamoDbTables(EachCall):
         table = self.tables[request["TableName"]]
         item = table.get(request["Key"])
         self._check(request, item)
-        names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
+        names = request.get("ExpressionAttributeNames", {})
+        values = request.get("ExpressionAttributeValues", {})
         table.put(update(item or request["Key"], request["UpdateExpression"], names, values))
         return {}
 

@@ -56,6 +56,7 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
     Fault.DENIED: (
         "AccessDenied",
         "AccessDeniedException",
+        "AuthFailure",
         "ExpiredToken",
         "ExpiredTokenException",
         "IncompleteSignature",
@@ -65,6 +66,7 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
         "MissingAuthenticationToken",
         "MissingAuthenticationTokenException",
         "SignatureDoesNotMatch",
+        "UnauthorizedOperation",
         "UnrecognizedClientException",
     ),
     Fault.SKEWED: ("InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed"),
@@ -86,7 +88,10 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
     Fault.MISSING: (
         "EntityNotFoundException",
         "NoSuchBucket",
+        "NoSuchEntity",
+        "NoSuchHostedZone",
         "NoSuchKey",
+        "NoSuchResourceException",
         "ResourceNotFoundException",
     ),
     Fault.EXISTS: ("AlreadyExistsException",),
@@ -122,6 +127,8 @@ def classify_answer(code: str, status: int) -> Fault:
         return Fault.DOWN
     if status == _TOO_LARGE:
         return Fault.REFUSED
+    if "NotFound" in code:  # services name what they do not find
+        return Fault.MISSING
     return Fault.THROTTLED if "Throttl" in code else Fault.UNKNOWN
 
 

@@ -6,20 +6,32 @@ Commands of extensions are entry points (`penstock.cli.commands`), and use what 
 from __future__ import annotations
 
 from penstock.cli.arguments import (
+    HOST_COMMAND,
     add_output,
+    add_root,
     expect,
     expect_count,
     find_root,
     use_answer_codes,
 )
 from penstock.cli.command import main
-from penstock.cli.profiles import write_profiles
+from penstock.cli.profiles import drop_profiles, read_profiles, write_profiles
 from penstock.cli.terminal import Progress, print_error, print_line, printable
-from penstock.cli.values import print_json
+from penstock.cli.values import (
+    describe_bytes,
+    describe_value,
+    print_json,
+    show_moment,
+)
 
 __all__ = [
+    "HOST_COMMAND",
     "Progress",
     "add_output",
+    "add_root",
+    "describe_bytes",
+    "describe_value",
+    "drop_profiles",
     "expect",
     "expect_count",
     "find_root",
@@ -28,6 +40,8 @@ __all__ = [
     "print_json",
     "print_line",
     "printable",
+    "read_profiles",
+    "show_moment",
     "use_answer_codes",
     "write_profiles",
 ]

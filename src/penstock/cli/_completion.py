@@ -15,9 +15,14 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.set_defaults(run=_run)
 
 
+def asks(environ: Mapping[str, str]) -> bool:
+    """Say whether a shell asks how a command may go on."""
+    return _ASKS in environ
+
+
 def complete(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Answer a shell that asks how a command may go on; other calls load nothing for it."""
-    if _ASKS in environ:
+    if asks(environ):
         import argcomplete  # noqa: PLC0415
 
         argcomplete.autocomplete(parser)

@@ -10,8 +10,10 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import jmespath
+
 from penstock.cli.arguments import add_output, expect, expect_count
-from penstock.cli.terminal import Progress, print_line
+from penstock.cli.terminal import Progress, end_with_reader, end_with_stdin, print_line
 from penstock.cli.values import (
     describe_bytes,
     describe_headers,
@@ -20,11 +22,15 @@ from penstock.cli.values import (
     show_bytes,
     show_moment,
 )
+from penstock.errors import OperationError
 from penstock.operations import ReadRecord, ReadSettings, read_records
 from penstock.schemas import write_value
 from penstock.settings import parse_moment
 
-_START = "beginning, end, an offset, or a time such as 2026-11-22T08:00:00+00:00"
+_START = (
+    "beginning, end, an offset, -N for the last N offsets of each partition, or a time such as "
+    "2026-11-22T08:00:00+00:00"
+)
 HELP = "Print the records of a topic, each decoded with the schema that it was written in."
 
 
@@ -47,6 +53,21 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--follow", action="store_true", help="wait for new records at the end, until ctrl-C"
     )
+    parser.add_argument(
+        "--end-with-stdin",
+        action="store_true",
+        help="with --follow: end when stdin does, which tells over ssh that nobody reads on",
+    )
+    parser.add_argument(
+        "--where",
+        type=expect(jmespath.compile, "an expression of JMESPath, such as value.id == 'a'"),
+        metavar="EXPRESSION",
+        help="only records whose JSON object it is true of, an expression of JMESPath such as "
+        '"value.temperature > `30` && schema.version == `2`" [all]',
+    )
+    parser.add_argument(
+        "--raw", action="store_true", help="print the bytes of each value too, as base64"
+    )
     add_output(parser, "an object in a line for each record")
     ReadSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
@@ -55,7 +76,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 def _parse_start(text: str) -> Any:
     if text in ("beginning", "end"):
         return text
-    return int(text) if text.isascii() and text.isdigit() else parse_moment(text)
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() else parse_moment(text)
 
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
@@ -64,22 +86,37 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     records = read_records(
         settings, flags.topic, flags.start, partition=flags.partition, follow=flags.follow
     )
+    if flags.where:
+        records = (each for each in records if _fits(flags.where, each))
     failed = 0
     with Progress() as bar, suppress(KeyboardInterrupt):  # ctrl-C is the way to end --follow
+        if flags.follow:
+            end_with_reader()
+            if flags.end_with_stdin:
+                end_with_stdin()
         bar.show("records", 0, flags.count)
         for number, record in enumerate(islice(records, flags.count), 1):
             if flags.output == "json":
-                print_json(_make_json(record))
+                raw = {"raw": record.record.value} if flags.raw else {}
+                print_json(_make_json(record) | raw)
             else:
-                print_line(_show(record))
+                print_line(_show(record, is_raw=flags.raw))
                 sys.stdout.flush()
             failed += record.failure is not None
             bar.show("records", number, flags.count)
     return 1 if failed else 0
 
 
-def _show(found: ReadRecord) -> str:
-    """Return one line: where, when, key, schema, value, headers."""
+def _fits(expression: Any, found: ReadRecord) -> bool:
+    try:
+        return bool(expression.search(describe_value(_make_json(found))))
+    except ValueError as error:
+        place = found.record.source
+        raise OperationError(f"--where cannot be evaluated for {place}: {error}") from error
+
+
+def _show(found: ReadRecord, *, is_raw: bool) -> str:
+    """Return one line: where, when, key, schema, value, headers, and bytes if they are wanted."""
     record = found.record
     words = [str(record.source), show_moment(record.timestamp_ms)]
     if found.key is not None:
@@ -97,6 +134,8 @@ def _show(found: ReadRecord) -> str:
         words.append(show_bytes(record.value))
     else:
         words.append(write_value(describe_value(found.event), ensure_ascii=False))
+    if is_raw and record.value is not None:
+        words.append(f"raw={describe_value(record.value)}")
     return "  ".join(words)
 
 

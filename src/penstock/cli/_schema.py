@@ -65,8 +65,13 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         )
     others = add_installed(commands, environ, "schema")
     commands.metavar = "|".join(commands.choices)
-    for command in (listing, versions, show, diff, check, register, *others):
+    own = (listing, versions, show, diff, check, register)
+    first = {_REGISTRY: next(iter(environ.get(_REGISTRY, "").split()), "")}
+    for command in own:
+        add_from_environ(command, "--registry", _REGISTRY, f"{_URL}; of several the first", first)
+    for command in others:
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
+    for command in (*own, *others):
         add_output(command)
 
 

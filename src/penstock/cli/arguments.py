@@ -6,10 +6,13 @@ import argparse
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from penstock.cli.profiles import ROOTS
 from penstock.settings import parse_count
+
+# How to run a shell command, the last argument, on a host that reaches the brokers.
+HOST_COMMAND: Final = "PENSTOCK_HOST_COMMAND"
 
 
 def add_from_environ(

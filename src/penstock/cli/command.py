@@ -18,6 +18,7 @@ from penstock.cli import (
     _errors,
     _explain,
     _init,
+    _jobs,
     _produce,
     _read,
     _rejected,
@@ -25,7 +26,7 @@ from penstock.cli import (
     _status,
     _submit,
 )
-from penstock.cli.commands import Command, add_command, load_commands
+from penstock.cli.commands import Command, add_command, find_commands, load_command
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
 from penstock.cli.terminal import print_error
 from penstock.errors import PenstockError, SettingsError
@@ -41,7 +42,7 @@ _TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
         "errors": _errors,
         "explain": _explain,
     },
-    "jobs": {"submit": _submit},
+    "jobs": {"submit": _submit, "jobs": _jobs},
 }
 _INSTALLED: Final = "extensions"
 _EXIT_CODES = """\
@@ -111,7 +112,7 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     merged = {**profile.values, **{name: value for name, value in own.items() if value}}
     if environ is None:
         os.environ.update(merged)
-    parser = _build_parser(merged)
+    parser = _build_parser(merged, _find_name(words, own))
     parser.set_defaults(own_environ=own, used_profile=profile)
     _completion.complete(parser, own)
     found = parser.parse_args(words)
@@ -124,7 +125,18 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     return found
 
 
-def _build_parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+def _find_name(words: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Return the name of the command; it is empty where the parser needs all of them."""
+    if _completion.asks(environ):
+        return ""
+    profile = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_profile(profile)
+    rest = profile.parse_known_args(words)[1]
+    return rest[0] if rest else ""
+
+
+def _build_parser(environ: Mapping[str, str], name: str = "") -> argparse.ArgumentParser:
+    """Return the parser of one command, else of all; an extension is imported if it is needed."""
     parser = _Parser(
         prog="penstock",
         description="Operate Penstock. Settings come from flags, from the environment, or from the "
@@ -133,16 +145,26 @@ def _build_parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     version = f"penstock {metadata.version('penstock')}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    installed = dict(load_commands())
-    tasks = {
-        task: {name: command for name, command in known.items() if name not in installed}
-        for task, known in _TASKS.items()
-    }
-    for task, known in {**tasks, _INSTALLED: installed}.items():
-        for name, command in known.items():
-            add_command(commands, name, command, environ, is_listed=False)
+    for task, known in _load_tasks(name).items():
+        for each, command in known.items():
+            add_command(commands, each, command, environ, is_listed=False)
         parser.description = f"{parser.description}\n\n{_list_task(task, known)}"
     return parser
+
+
+def _load_tasks(name: str) -> dict[str, dict[str, Command]]:
+    """Return the command with a name, else all commands, by task; installed ones come first."""
+    installed = find_commands()
+    if name in installed:
+        return {_INSTALLED: {name: load_command(installed[name])}}
+    tasks = {
+        task: {each: command for each, command in known.items() if each not in installed}
+        for task, known in _TASKS.items()
+    }
+    for task, known in tasks.items():
+        if name in known:
+            return {task: {name: known[name]}}
+    return {**tasks, _INSTALLED: {each: load_command(point) for each, point in installed.items()}}
 
 
 def _list_task(task: str, commands: Mapping[str, Command]) -> str:

@@ -7,10 +7,10 @@ has the name of that one before it, such as `schema.drift`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Protocol
 
 from penstock.errors import SettingsError
@@ -49,7 +49,8 @@ def add_installed(
 ) -> list[argparse.ArgumentParser]:
     """Add the installed commands below `parent` to its commands, and return their parsers."""
     return [
-        add_command(commands, name, command, environ) for name, command in load_commands(parent)
+        add_command(commands, name, load_command(point), environ)
+        for name, point in find_commands(parent).items()
     ]
 
 
@@ -68,16 +69,23 @@ def add_command(
     return parser
 
 
-def load_commands(parent: str = "") -> Iterator[tuple[str, Command]]:
-    """Yield the installed commands below a command, or those of the top, with their names."""
+def find_commands(parent: str = "") -> dict[str, EntryPoint]:
+    """Return the installed commands below a command, or those of the top, by their names."""
+    found = {}
     for point in sorted(entry_points(group=_GROUP)):
         above, _, name = point.name.rpartition(".")
-        if above != parent:
-            continue
-        try:
-            yield name, point.load()
-        except (AttributeError, ImportError) as error:
-            yield name, _Broken(f"{point.value} cannot be loaded: {error}")
+        if above == parent:
+            found[name] = point
+    return found
+
+
+def load_command(point: EntryPoint) -> Command:
+    """Import an installed command; one that cannot be imported says so when it is run."""
+    try:
+        command: Command = point.load()
+    except (AttributeError, ImportError) as error:
+        return _Broken(f"{point.value} cannot be loaded: {error}")
+    return command
 
 
 def _fail(problem: str, _: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +48,7 @@ class _Config:
 
     path: Path
     default: str
-    profiles: dict[str, dict[str, str]]
+    profiles: Mapping[str, Mapping[str, str]]
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
@@ -107,14 +107,23 @@ def write_profiles(path: Path, profiles: Mapping[str, Mapping[str, str]]) -> Non
         OperationError: it cannot be written.
     """
     old = _read_config(path) if path.exists() else _Config(path, next(iter(profiles)), {})
-    lines = [_HEADER, f"default = {_quote(old.default)}"]
-    for name, values in {**old.profiles, **profiles}.items():
-        lines += ["", f"[profiles.{name}]"]
-        lines += [f"{key} = {_quote(value)}" for key, value in values.items()]
-    try:
-        path.write_text("\n".join([*lines, ""]))
-    except OSError as error:
-        raise OperationError(f"{path} cannot be written: {error}") from error
+    _write_config(_Config(path, old.default, {**old.profiles, **profiles}))
+
+
+def drop_profiles(path: Path, names: Collection[str]) -> None:
+    """Drop profiles from a file, which is deleted with the last one; another default stays.
+
+    Raises:
+        SettingsError: the file cannot be used.
+        OperationError: it cannot be written.
+    """
+    old = _read_config(path)
+    others = {name: values for name, values in old.profiles.items() if name not in names}
+    if others:
+        default = next(iter(others)) if old.default in names else old.default
+        _write_config(_Config(path, default, others))
+    else:
+        path.unlink()
 
 
 def _find_file(environ: Mapping[str, str], folder: Path | None) -> Path | None:
@@ -145,6 +154,17 @@ def _read_config(path: Path) -> _Config:
     if problems:
         raise SettingsError(problems)
     return _Config(path, default, profiles)
+
+
+def _write_config(config: _Config) -> None:
+    lines = [_HEADER, f"default = {_quote(config.default)}"]
+    for name, values in config.profiles.items():
+        lines += ["", f"[profiles.{name}]"]
+        lines += [f"{key} = {_quote(value)}" for key, value in values.items()]
+    try:
+        config.path.write_text("\n".join([*lines, ""]))
+    except OSError as error:
+        raise OperationError(f"{config.path} cannot be written: {error}") from error
 
 
 def _list_problems(name: str, values: Any) -> list[str]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
+import select
 import shutil
+import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
 from typing import Self
 
 from penstock.errors import SettingsError
@@ -61,6 +67,52 @@ def printable(text: str, keep: str = "") -> str:
         char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
         for char in text
     )
+
+
+def end_with_reader(closing_seconds: float = 10.0) -> None:
+    """Interrupt this process, as ctrl-C does, when the program that reads its output has ended.
+
+    A command that waits would else notice it only when it prints again. Nothing is watched where
+    the output is kept in memory: it has no reader.
+
+    Args:
+        closing_seconds: the time it has to close what it opened; a library may take the interrupt.
+    """
+    pipe = select.poll()
+    try:
+        pipe.register(sys.stdout.fileno(), 0)  # the end of the reader is an error of the pipe
+    except io.UnsupportedOperation:
+        return
+    _interrupt_after(pipe.poll, closing_seconds)
+
+
+def end_with_stdin(closing_seconds: float = 10.0) -> None:
+    """Interrupt this process, as ctrl-C does, when its stdin ends; what is read there is dropped.
+
+    A program in between, such as ssh, passes the end of stdin on at once, and the end of the reader
+    of stdout only with the next output.
+
+    Args:
+        closing_seconds: as in `end_with_reader`.
+    """
+
+    def read_all() -> None:
+        while os.read(sys.stdin.fileno(), io.DEFAULT_BUFFER_SIZE):
+            pass
+
+    _interrupt_after(read_all, closing_seconds)
+
+
+def _interrupt_after(wait: Callable[[], object], closing_seconds: float) -> None:
+    """Interrupt this process when a call has returned, and end it if nothing comes of that."""
+
+    def watch() -> None:
+        wait()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(closing_seconds)
+        os._exit(128 + signal.SIGINT)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Progress:

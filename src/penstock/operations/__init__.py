@@ -12,9 +12,12 @@ from penstock.operations.contracts import (
     read_contracts,
     write_contract,
 )
+from penstock.operations.database import open_database
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
-from penstock.operations.job_counts import RunCounts, count_rows
+from penstock.operations.job_counts import Batch, RunCounts, count_rows, read_batches
+from penstock.operations.job_runs import ListedRun, find_run, list_runs
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
+from penstock.operations.outputs import choose_entry, read_outputs
 from penstock.operations.producing import (
     EventLines,
     GeneratedEvents,
@@ -25,12 +28,21 @@ from penstock.operations.producing import (
     produce_events,
 )
 from penstock.operations.profiles import read_contract_profile, read_root_profiles
+from penstock.operations.readers import (
+    Account,
+    Grant,
+    Producer,
+    Reader,
+    Readers,
+    ReaderTable,
+)
 from penstock.operations.rejected import (
     ListedEvent,
     ReplayedEvent,
     list_rejected,
     replay_rejected,
 )
+from penstock.operations.root_readers import load_readers
 from penstock.operations.schemas import (
     CheckedSchema,
     ComparedVersions,
@@ -53,25 +65,38 @@ from penstock.operations.status import (
 )
 from penstock.operations.steps import JobStep
 from penstock.operations.stored_settings import read_stored_settings
-from penstock.operations.topics import ReadRecord, ReadSettings, read_records
+from penstock.operations.topics import (
+    ReadRecord,
+    ReadSettings,
+    read_raw_records,
+    read_records,
+)
 
 __all__ = [
     "CONTRACT_FILE",
+    "Account",
+    "Batch",
     "CheckedSchema",
     "ComparedVersions",
     "DeadLetterCount",
     "EventLines",
     "Gauge",
     "GeneratedEvents",
+    "Grant",
     "JobRun",
     "JobStep",
     "KeptEvents",
     "ListedEvent",
+    "ListedRun",
     "PreviewedEvent",
     "ProduceSettings",
     "ProducedEvent",
+    "Producer",
     "ReadRecord",
     "ReadSettings",
+    "Reader",
+    "ReaderTable",
+    "Readers",
     "RegisteredSchema",
     "ReplayedEvent",
     "RunCounts",
@@ -81,16 +106,24 @@ __all__ = [
     "VersionsLeft",
     "WrittenContract",
     "check_candidate",
+    "choose_entry",
     "compare_versions",
     "count_rows",
+    "find_run",
     "list_dead_letters",
     "list_rejected",
+    "list_runs",
     "list_schemas",
+    "load_readers",
+    "open_database",
     "preview_events",
     "produce_events",
+    "read_batches",
     "read_contract_profile",
     "read_contracts",
     "read_dead_letter",
+    "read_outputs",
+    "read_raw_records",
     "read_records",
     "read_root_profiles",
     "read_stored_settings",

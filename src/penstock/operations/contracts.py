@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import OperationError
-from penstock.operations._outputs import choose_entry, read_output
+from penstock.operations.outputs import choose_entry, read_output
 
 CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform loads `*.auto.tfvars.json` by itself
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from penstock.attempts import Attempts
 from penstock.errors import OperationError
-from penstock.sinks import DeadLetter, DynamoDbClient, ErrorTable, ObjectStore, Selection
-
-# A person waits, where a job would go on retrying.
-_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=1, total_seconds=3)
+from penstock.operations.database import open_database
+from penstock.sinks import DeadLetter, ErrorTable, ObjectStore, Selection
 
 
 def list_dead_letters(table: str, selection: Selection) -> Iterator[DeadLetter]:
@@ -38,4 +34,4 @@ def read_dead_letter(
 
 
 def _open_table(table: str, bucket: str) -> ErrorTable:
-    return ErrorTable(DynamoDbClient(attempts=_ATTEMPTS), table, ObjectStore(bucket))
+    return ErrorTable(open_database(), table, ObjectStore(bucket))

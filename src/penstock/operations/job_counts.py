@@ -1,12 +1,13 @@
-"""Count the rows and dead letters of a job run, from the lines of JSON in its log."""
+"""The batches of a job run and their sums, from the lines of JSON in its log."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -17,6 +18,22 @@ from penstock.operations.jobs import JobRun
 
 _NAME: Final = "service"  # a job prints a line with it for each batch, a replay one in all
 _LOOKS, _PAUSE_SECONDS = 3, 5.0  # lines may arrive after the state
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of a run: its rows, dead letters by reason, and records that Kafka had deleted.
+
+    `number` and what follows it are None where the line of the job does not say it.
+    """
+
+    rows: int
+    dead_letters: Mapping[str, int]
+    lost: int
+    number: int | None
+    ended_at: datetime | None
+    seconds: float | None
+    records_behind: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,23 @@ def count_rows(run: JobRun, pause: Callable[[float], None] = time.sleep) -> RunC
     Raises:
         OperationError: the run or its log cannot be read.
     """
+    for look in range(_LOOKS):
+        if look:
+            pause(_PAUSE_SECONDS)
+        batches = read_batches(run)
+        if batches is None:
+            return None
+        if batches:
+            return _sum_batches(batches)
+    return None
+
+
+def read_batches(run: JobRun) -> tuple[Batch, ...] | None:
+    """Return the batches of a run, those that it has written so far; None if it logs elsewhere.
+
+    Raises:
+        OperationError: the run or its log cannot be read.
+    """
     try:
         emr = build_client("emr-serverless", region=run.region)
         shown = emr.get_job_run(applicationId=run.application_id, jobRunId=run.id)["jobRun"]
@@ -41,14 +75,9 @@ def count_rows(run: JobRun, pause: Callable[[float], None] = time.sleep) -> RunC
         if place is None:
             return None
         start = f"{place['logStreamNamePrefix']}/applications/{run.application_id}/jobs/{run.id}"
-        for look in range(_LOOKS):
-            if look:
-                pause(_PAUSE_SECONDS)
-            if lines := list(_read_lines(run.region, place["logGroupName"], start)):
-                return _sum_lines(lines)
+        return tuple(map(_to_batch, _read_lines(run.region, place["logGroupName"], start)))
     except (ClientError, BotoCoreError) as error:
         raise OperationError(f"the counts of {run} cannot be read: {error}") from error
-    return None
 
 
 def _find_log(shown: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -76,9 +105,23 @@ def _read_line(text: str) -> dict[str, Any] | None:
     return line if isinstance(line, dict) and _NAME in line else None
 
 
-def _sum_lines(lines: list[dict[str, Any]]) -> RunCounts:
+def _to_batch(line: Mapping[str, Any]) -> Batch:
+    moment = line.get("_aws", {}).get("Timestamp")
+    took_ms = line.get("BatchDuration")
+    return Batch(
+        rows=line.get("Rows", line.get("done", 0)),
+        dead_letters=line.get("errors", {}),
+        lost=line.get("LostRecords", 0),
+        number=line.get("batch"),
+        ended_at=None if moment is None else datetime.fromtimestamp(moment / 1000, UTC),
+        seconds=None if took_ms is None else took_ms / 1000,
+        records_behind=line.get("RecordsBehind"),
+    )
+
+
+def _sum_batches(batches: Sequence[Batch]) -> RunCounts:
     errors: Counter[str] = Counter()
-    for line in lines:
-        errors.update(line.get("errors", {}))
-    rows = sum(line.get("Rows", line.get("done", 0)) for line in lines)
-    return RunCounts(rows, dict(errors), sum(line.get("LostRecords", 0) for line in lines))
+    for each in batches:
+        errors.update(each.dead_letters)
+    rows = sum(each.rows for each in batches)
+    return RunCounts(rows, dict(errors), sum(each.lost for each in batches))

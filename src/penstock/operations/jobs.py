@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
-from penstock.operations._outputs import OTHER_ROOT, choose_entry, read_outputs
+from penstock.operations.outputs import OTHER_ROOT, choose_entry, read_outputs
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress
 
@@ -49,11 +49,11 @@ def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun | 
         OperationError: the root has no such job, or EMR rejects it.
     """
     remedy = f"see `submit_commands` in the outputs of {consumer}"
-    command = choose_entry(_read_commands(consumer), job, "job", remedy)
+    command = choose_entry(read_commands(consumer), job, "job", remedy)
     words = shlex.split(command)
     if words[:3] == ADD_STEPS:
         return add_step(words[3:], flags)
-    request = _read_command(command)
+    request = read_request(command)
     return _start(build_client("emr-serverless", region=request.pop("region")), request, flags)
 
 
@@ -68,7 +68,7 @@ def start_job(client: Any, command: str, flags: Sequence[str] = ()) -> JobRun:
     Raises:
         OperationError: the command is not a submit command, or EMR Serverless rejects the job.
     """
-    request = _read_command(command)
+    request = read_request(command)
     del request["region"]
     return _start(client, request, flags)
 
@@ -112,10 +112,13 @@ def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun
     return JobRun(answer["applicationId"], answer["jobRunId"], client.meta.region_name)
 
 
-def _read_commands(root: Path) -> dict[str, str]:
+def read_commands(root: Path) -> dict[str, str]:
     """Return the submit commands of a root and of its extensions, by run.
 
     A step of a cluster replaces the job run of EMR Serverless: its job is to run there.
+
+    Raises:
+        OperationError: the outputs cannot be read, or have no submit commands.
     """
     outputs = read_outputs(root)
     if "submit_commands" not in outputs:
@@ -131,8 +134,12 @@ def _is_map(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _read_command(command: str) -> dict[str, Any]:
-    """Return the options of the command as arguments of the API."""
+def read_request(command: str) -> dict[str, Any]:
+    """Return the options of a submit command as arguments of the API.
+
+    Raises:
+        OperationError: it is no command of EMR Serverless.
+    """
     words = shlex.split(command)
     if words[:3] != _COMMAND:
         raise OperationError(f"found {command!r:.80}, expected `{' '.join(_COMMAND)} ...`")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from penstock.contract import contract_environ
 from penstock.errors import OperationError
-from penstock.operations._outputs import read_output
+from penstock.operations.outputs import read_output
 
 
 def read_root_profiles(root: Path) -> dict[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,12 +80,29 @@ def read_records(
     registries = load_registries(urls, backups, unframed) if has_registry else Registries([])
     schemas = SchemaReaders(registries)
     reader = RecordReader(registries.framing, schemas, _STAGE, keys=schemas)
-    for found in read_topic(settings.kafka, topic, start, partition=partition, follow=follow):
-        source = Source(found.topic, found.partition, found.offset)
-        headers = tuple(found.headers or ())
-        record = Record(source, found.key, found.value, headers, found.timestamp)
+    raw = read_raw_records(settings.kafka, topic, start, partition=partition, follow=follow)
+    for record in raw:
         schemas.begin()
         yield _decode_record(record, settings.key_format, reader, registries)
+
+
+def read_raw_records(
+    settings: KafkaSettings,
+    topic: str,
+    start: Start = "beginning",
+    *,
+    partition: int | None = None,
+    follow: bool = False,
+) -> Generator[Record]:
+    """Yield the records of a topic from a place to its end, not decoded.
+
+    Raises:
+        OperationError, BrokerError: see `kafka.read_topic`.
+    """
+    for found in read_topic(settings, topic, start, partition=partition, follow=follow):
+        source = Source(found.topic, found.partition, found.offset)
+        headers = tuple(found.headers or ())
+        yield Record(source, found.key, found.value, headers, found.timestamp)
 
 
 def _decode_record(

@@ -16,10 +16,17 @@ from penstock.schemas.codec import (
 from penstock.schemas.compatibility import (
     Compatibility,
     Incompatibility,
+    check_both_ways,
     check_compatibility,
     check_mode,
 )
-from penstock.schemas.definition import Schema, canonical_form, check_schema, load_schema
+from penstock.schemas.definition import (
+    Schema,
+    canonical_form,
+    check_schema,
+    load_canonical,
+    load_schema,
+)
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event, read_number, scan_value, write_value
 from penstock.schemas.infer import TypeRules, infer_schema
@@ -58,6 +65,7 @@ __all__ = [
     "VersionSet",
     "avro_name",
     "canonical_form",
+    "check_both_ways",
     "check_compatibility",
     "check_mode",
     "check_schema",
@@ -77,6 +85,7 @@ __all__ = [
     "join_path",
     "list_fields",
     "list_required",
+    "load_canonical",
     "load_schema",
     "merge_schemas",
     "parse_event",

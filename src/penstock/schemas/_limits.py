@@ -16,7 +16,7 @@ from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._errors import place
 from penstock.schemas._json import MAX_DEPTH
 from penstock.schemas._shape import too_deep
-from penstock.schemas._types import AvroField, AvroType
+from penstock.schemas._types import PRIMITIVES, AvroField, AvroType
 
 MAX_DEFINITION_CHARACTERS = 170_000  # Glue's limit
 MAX_FIELDS = 10_000  # the fields of a type that is used twice count twice
@@ -29,6 +29,10 @@ class _Extent:
     depth: int
     width: int
     has_empty_values: bool
+
+
+_LEAVES = PRIMITIVES - {"null"}
+_LEAF = _Extent(depth=0, width=0, has_empty_values=False)
 
 
 def check_limits(root: AvroType) -> None:
@@ -45,6 +49,8 @@ def check_limits(root: AvroType) -> None:
 
 
 def _measure(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
+    if type_.kind in _LEAVES:
+        return _LEAF
     if id(type_) not in known:
         known[id(type_)] = _measure_type(type_, path, known)
     return known[id(type_)]

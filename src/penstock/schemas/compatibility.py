@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
@@ -42,8 +42,20 @@ class Incompatibility:
 
 def check_compatibility(reader: Schema, writer: Schema) -> tuple[Incompatibility, ...]:
     """Return the reasons why the reader cannot read all data of the writer; empty if it can."""
-    check = _Check()
-    return check.compare(resolve(reader, recursive=True), resolve(writer, recursive=True), "")
+    return _compare(resolve(reader, recursive=True), resolve(writer, recursive=True))
+
+
+def check_both_ways(
+    new: Schema, earlier: Iterable[Schema]
+) -> Iterator[tuple[tuple[Incompatibility, ...], tuple[Incompatibility, ...]]]:
+    """Yield for each earlier version why the new one cannot read it, and it not the new one."""
+    type_ = resolve(new, recursive=True)
+    for old in (resolve(each, recursive=True) for each in earlier):
+        yield _compare(type_, old), _compare(old, type_)
+
+
+def _compare(reader: AvroType, writer: AvroType) -> tuple[Incompatibility, ...]:
+    return _Check().compare(reader, writer, "")
 
 
 class _Check:
@@ -76,9 +88,12 @@ class _Check:
     def _compare_reader_union(
         self, reader: AvroType, writer: AvroType, path: str
     ) -> list[Incompatibility]:
-        found = {id(branch): self.compare(branch, writer, path) for branch in reader.branches}
-        if not all(found.values()):
-            return []
+        found: dict[int, tuple[Incompatibility, ...]] = {}
+        # The branch of the writer's kind first: most often it is the one that reads the data.
+        for branch in sorted(reader.branches, key=lambda each: each.kind != writer.kind):
+            found[id(branch)] = self.compare(branch, writer, path)
+            if not found[id(branch)]:
+                return []
         alike = [branch for branch in reader.branches if _is_alike(branch, writer)]
         if len(alike) != 1:
             return [_missing_branch(reader, writer, path)]

@@ -14,7 +14,7 @@ from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._limits import MAX_DEFINITION_CHARACTERS, check_limits
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._shape import check_shape
-from penstock.schemas._types import resolve
+from penstock.schemas._types import AvroType, resolve
 
 Schema: TypeAlias = dict[str, Any] | list[Any] | str
 
@@ -27,6 +27,16 @@ def load_schema(definition: str) -> Schema:
         RecursiveSchemaError: a type contains itself.
         SchemaLimitError: too long, too deep, too many fields, too large a fixed.
     """
+    return _parse_schema(definition)[0]
+
+
+def load_canonical(definition: str) -> tuple[Schema, str]:
+    """Read a schema as `load_schema` does, and return it with its canonical form."""
+    schema, type_ = _parse_schema(definition)
+    return schema, _write_text(type_)
+
+
+def _parse_schema(definition: str) -> tuple[Schema, AvroType]:
     _check_length(definition)
     try:
         schema: Schema = json.loads(
@@ -36,8 +46,7 @@ def load_schema(definition: str) -> Schema:
         raise InvalidSchemaError("the definition nests too deep to be read as JSON") from None
     except ValueError as error:
         raise InvalidSchemaError(f"the definition is not JSON: {error}") from None
-    _check(schema)
-    return schema
+    return schema, _check(schema)
 
 
 def check_schema(schema: Schema) -> None:
@@ -61,7 +70,11 @@ def canonical_form(schema: Schema) -> str:
     types are written (`"long"`, `{"type": "long"}`). Everything else makes a difference, the
     order of fields too. The text is a valid definition of the same schema.
     """
-    return json.dumps(to_schema(resolve(schema)), separators=(",", ":"))
+    return _write_text(resolve(schema))
+
+
+def _write_text(type_: AvroType) -> str:
+    return json.dumps(to_schema(type_), separators=(",", ":"))
 
 
 def _check_length(definition: str) -> None:
@@ -83,6 +96,8 @@ def _read_float(digits: str) -> float:
     return value
 
 
-def _check(schema: Any) -> None:
+def _check(schema: Any) -> AvroType:
     check_shape(schema)
-    check_limits(resolve(schema))
+    type_ = resolve(schema)
+    check_limits(type_)
+    return type_

@@ -49,9 +49,15 @@ class _FailedForNowError(Exception):
 class DynamoDbClient:
     """A client with kept-alive connections, for one thread; the first call connects."""
 
-    def __init__(self, session: Session | None = None, *, attempts: Attempts = _ATTEMPTS) -> None:
+    def __init__(
+        self,
+        session: Session | None = None,
+        *,
+        attempts: Attempts = _ATTEMPTS,
+        client: AwsClient | None = None,
+    ) -> None:
         try:
-            self._client = AwsClient(Service.DYNAMODB, session or load_session())
+            self._client = client or AwsClient(Service.DYNAMODB, session or load_session())
         except BotoCoreError as error:
             raise SettingsError([f"DynamoDB cannot be used: {error}"]) from error
         self.attempts = attempts

@@ -322,6 +322,9 @@ class ErrorTable:
         return {":next": int(self._clock()) + self._wait(failures)}
 
     def _find_ids(self, stages: Sequence[str], selection: Selection) -> list[str]:
+        if selection.ids:
+            rows = self._rows(sorted(selection.ids), selection.matches)
+            return [row["id"] for row in rows if row.get("stage") in stages]
         pages = (self.find_pages(stage, selection) for stage in stages)
         return sorted(chain.from_iterable(chain.from_iterable(pages)))
 

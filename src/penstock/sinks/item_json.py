@@ -81,6 +81,12 @@ def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _read_value(value) for name, value in item.items()}
 
 
+def name_type(value: Mapping[str, Any]) -> str:
+    """Return the name of the type of a value in DynamoDB's JSON: string for S, but SS for a set."""
+    ((descriptor, _),) = value.items()
+    return _TYPE_NAMES.get(descriptor, descriptor)
+
+
 def _read_value(value: Mapping[str, Any]) -> Any:
     ((kind, inside),) = value.items()
     return _READERS[kind](inside)
@@ -156,4 +162,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "M": read_item,
     "L": lambda items: [_read_value(item) for item in items],
     "B": b64decode,
+}
+_TYPE_NAMES = {
+    "S": "string",
+    "N": "number",
+    "BOOL": "boolean",
+    "B": "binary",
+    "L": "list",
+    "M": "map",
 }

@@ -64,9 +64,9 @@ def read_rows(
 
 
 def query_rows(
-    client: DynamoDbClient, request: Mapping[str, Any]
+    client: DynamoDbClient, request: Mapping[str, Any], operation: str = "Query"
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the pages of a query's rows.
+    """Yield the pages of the rows of a query, or of a scan.
 
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: the table cannot be read.
@@ -74,7 +74,7 @@ def query_rows(
     start: dict[str, Any] = {}
     while True:
         body = json.dumps({**request, **start}).encode()
-        rows, last = client.call("Query", body, _read_page)
+        rows, last = client.call(operation, body, _read_page)
         yield rows
         if last is None:
             return

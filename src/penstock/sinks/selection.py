@@ -10,6 +10,7 @@ from functools import partial
 
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
+from penstock.records import read_letter_id
 from penstock.settings import Settings, parse_count, parse_moment, setting
 from penstock.sinks.dead_letter import DeadLetter
 
@@ -24,6 +25,7 @@ class Selection:
     schema_ids: frozenset[str] = frozenset()
     attempts: int | None = None
     due_s: int | None = None
+    ids: frozenset[str] = frozenset()
 
     def matches(self, row: DeadLetter) -> bool:
         """Return whether a row is open and meets every condition."""
@@ -36,6 +38,7 @@ class Selection:
             and (not self.schema_ids or row.schema_id in self.schema_ids)
             and (self.attempts is None or row.attempts == self.attempts)
             and (self.due_s is None or (due is not None and due <= self.due_s))
+            and (not self.ids or row.id in self.ids)
         )
 
 
@@ -52,6 +55,13 @@ def _parse_reasons(text: str) -> frozenset[Reason]:
 
 def _parse_ids(text: str) -> frozenset[str]:
     return frozenset(str(SchemaKey.parse(key.strip().lower())) for key in text.split(","))
+
+
+def _parse_letters(text: str) -> frozenset[str]:
+    ids = frozenset(each.strip() for each in text.split(","))
+    for each in ids:
+        read_letter_id(each)  # raises ValueError
+    return ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,12 @@ class SelectionSettings(Settings):
         parse=partial(parse_count, least=0),
         default=None,
     )
+    id: frozenset[str] = setting(
+        "PENSTOCK_ID",
+        "ids of dead letters, like sensor/0/41/1795234015788/spark, separated by commas",
+        parse=_parse_letters,
+        default=frozenset(),
+    )
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if --until is not after --since."""
@@ -110,6 +126,7 @@ class SelectionSettings(Settings):
             self.schema,
             self.attempts,
             now_s if self.which is WhichRows.DUE else None,
+            self.id,
         )
 
 

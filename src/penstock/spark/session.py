@@ -35,6 +35,9 @@ _BOUNDS: Final = {
     "spark.sql.codegen.cache.maxEntries": "500",
     "spark.sql.ui.retainedExecutions": "100",
 }
+# Spark shows the options of a write in its UI and event logs. By default it hides URLs and options
+# with passwords; the private key of a client certificate is none of these.
+_HIDDEN_OPTIONS: Final = {"spark.sql.redaction.options.regex": "(?i)url|keystore[.]key$"}
 
 
 def session_settings() -> dict[str, str]:
@@ -48,7 +51,7 @@ def build_session(name: str) -> SparkSession:
     Settings that the user gave with `--conf` are kept.
     """
     given = _read_given()
-    ours = {**session_settings(), **catalog_settings()}
+    ours = {**session_settings(), **_HIDDEN_OPTIONS, **catalog_settings()}
     wanted: dict[str, Any] = {name: text for name, text in ours.items() if name not in given}
     spark = SparkSession.builder.appName(name).config(map=wanted).getOrCreate()
     keep_lookups(spark)

@@ -39,7 +39,7 @@ from penstock.tables.markers import (
     refresh_record,
 )
 from penstock.tables.names import mark_field, name_column, read_json_name, read_name
-from penstock.tables.routes import TABLE, parse_route
+from penstock.tables.routes import TABLE, name_table, parse_route
 
 __all__ = [
     "COORDINATES",
@@ -74,6 +74,7 @@ __all__ = [
     "name_column",
     "name_fields",
     "name_member",
+    "name_table",
     "parse_route",
     "parse_type",
     "read_event",

@@ -1,4 +1,4 @@
-"""Routes: which table the records of a schema go to."""
+"""Routes: which table the records of a schema, or of a topic, go to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Final
 # The placeholder in the name of a table or folder, which a route fills in.
 TABLE: Final = "{table}"
 _ROUTE: Final = re.compile(r"([A-Za-z0-9_.$#-]+)=([a-z0-9_]+)")
+
+
+def name_table(topic: str) -> str:
+    """Return what stands for {table} in names: the topic in lower case, with _ between words."""
+    return re.sub(r"\W+", "_", topic).lower()
 
 
 def parse_route(text: str) -> tuple[tuple[str, str], ...]:

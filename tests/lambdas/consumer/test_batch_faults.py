@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from localcloud.faults import Faults, Kind
 from tests.fixtures.consumers import Consumer
+from tests.fixtures.faults import Trials
 from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_of
 
 
 @pytest.mark.parametrize(
-    "fault",
+    "injected",
     [
         {"kind": Kind.THROTTLE, "operation": "BatchWriteItem", "calls": 3},
         {"kind": Kind.UNPROCESSED, "operation": "BatchWriteItem", "calls": 3, "items": 7},
@@ -21,17 +23,22 @@ from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_o
         {"kind": Kind.CUT, "operation": "PutItem", "calls": 2},
         {"kind": Kind.ERROR, "operation": "PutItem", "calls": 2},
     ],
-    ids=lambda fault: f"{fault['operation']} {fault['kind']}",
+    ids=lambda injected: f"{injected['operation']} {injected['kind']}",
 )
 def test_a_short_outage_is_retried_within_the_invocation(
-    shared: Consumer, new_model: NewModel, faults: Faults, fault: dict[str, Any]
+    shared: Consumer,
+    new_model: NewModel,
+    faults: Faults,
+    injected: dict[str, Any],
+    fault: Callable[[str], Trials],
 ) -> None:
-    model = new_model(shared)
-    broken = faults.add(service="dynamodb", **fault)
+    model, outages = new_model(shared), fault("table-answers")
+    broken = faults.add(service="dynamodb", **injected)
 
     assert consume(shared, model.event({0: model.some(60, poison=0.2)})) == DONE
-    model.compare(*rows_of(shared, model))
-    assert broken.broken == fault["calls"]
+    model.compare(*rows_of(shared, model), outages)
+    assert broken.broken == injected["calls"]
+    outages.count(1, fired=broken.broken)
 
 
 @pytest.mark.parametrize("operation", ["BatchWriteItem", "PutItem"])

@@ -14,11 +14,13 @@ from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
 from localcloud.testing.mappings import create_topic, get, mapped
 from tests.fixtures.consumers import Consumer, make_reader, remove_role
+from tests.fixtures.faults import Trials
 from tests.lambdas.consumer.model import Model
 
 pytestmark = pytest.mark.kafka
 
 NewModel = Callable[[Consumer], Model]
+NewTrials = Callable[[str], Trials]
 
 
 class Flow:
@@ -64,7 +66,7 @@ class Flow:
             wait_until("some partitions", lambda: other.poll(200) or other.assignment(), 60)
             yield
 
-    def wait(self, seconds: float = 60) -> None:
+    def wait(self, trials: Trials | None = None, seconds: float = 60) -> None:
         """Wait for as many rows as there must be, then compare all of them."""
         wanted = len(self.model.readings), len(self.model.errors)
         wait_until(
@@ -74,7 +76,8 @@ class Flow:
             ),
             seconds,
         )
-        self.model.compare(self.consumer.rows("readings"), self.consumer.rows("errors"))
+        rows = (self.consumer.rows(table) for table in ("readings", "errors"))
+        self.model.compare(*rows, trials)
 
     def wait_for_problem(self, mapping: str, said: str) -> None:
         """Wait until the mapping tells of a failure and the function of this one."""
@@ -112,7 +115,10 @@ def test_two_hundred_records_become_rows(flow: Flow) -> None:
         flow.wait()
 
 
-def test_a_function_that_is_killed_in_mid_batch_loses_nothing(flow: Flow, faults: Faults) -> None:
+def test_a_function_that_is_killed_in_mid_batch_loses_nothing(
+    flow: Flow, faults: Faults, fault: NewTrials
+) -> None:
+    kills = fault("function-killed")
     # Time is up while the second of its requests hangs: the process is killed.
     flow.consumer.at_home("lambda").update_function_configuration(
         FunctionName=flow.consumer.function, Timeout=5
@@ -121,8 +127,9 @@ def test_a_function_that_is_killed_in_mid_batch_loses_nothing(flow: Flow, faults
     hangs = faults.add(kind=Kind.HANG, operation="PutItem", calls=1, seconds=30)
     with flow.mapped(BatchSize=100) as mapping:
         flow.wait_for_problem(mapping, "Task timed out")
-        flow.wait()
-    assert hangs.broken == 1
+        with kills.recovery():
+            flow.wait(kills)
+    kills.count(1, fired=hangs.broken)
 
 
 def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
@@ -195,12 +202,15 @@ def _registry_down(flow: Flow, faults: Faults) -> Iterator[str]:
     "outage", [_wrong_external_id, _no_reader_role, _throttled_table, _registry_down]
 )
 def test_an_outage_is_reported_and_nothing_is_lost(
-    flow: Flow, faults: Faults, outage: Callable[..., Any]
+    flow: Flow, faults: Faults, outage: Callable[..., Any], fault: NewTrials
 ) -> None:
+    outages = fault("function-outage")
     flow.send_some(10)
     with ExitStack() as stack:
         with outage(flow, faults) as said:
             mapping = stack.enter_context(flow.mapped())
             flow.wait_for_problem(mapping, said)
             assert flow.is_empty()
-        flow.wait()
+        outages.count(1, fired=1)  # the mapping told of it
+        with outages.recovery():
+            flow.wait(outages)

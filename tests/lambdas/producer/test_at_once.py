@@ -8,6 +8,7 @@ import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
+from tests.fixtures.faults import Trials
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka
@@ -26,35 +27,43 @@ def both_at_once(producers: Producers, cloud: Cloud) -> Iterator[None]:
 
 
 def test_the_same_new_version_is_one_version(
-    producers: Producers, trials: Callable[[int, int], int]
+    producers: Producers, trials: Callable[[int, int], int], fault: Callable[[str], Trials]
 ) -> None:
-    count, both = trials(*_TRIALS), 0
+    count, both, ids = trials(*_TRIALS), 0, {}
+    races = fault("two-register")
     for trial in range(count):
         answers = producers.invoke_at_once({f"f{trial}": 1}, {f"f{trial}": 2})
 
         assert [error for _, error in answers] == [None, None], answers
         one, other = (answer["schema"] for answer, _ in answers)
         assert (one["version"], one["id"]) == (other["version"], other["id"])
+        ids[f"f{trial}"] = one["id"]
         both += one["created"] and other["created"]
 
     registry = producers.registry()
     assert [each.number for each in registry.versions("sensor")] == list(range(1, count + 2))
     records = producers.records(registry)[2:]
     assert len(records) == 2 * count
-    for trial in range(count):
-        found = [(id_, event) for id_, event in records if f"f{trial}" in event]
-        assert sorted(event[f"f{trial}"] for _, event in found) == [1, 2]
-        assert len({id_ for id_, _ in found}) == 1
     assert both > count / 2, "they hardly ever met"
+    races.count(both, fired=both)
+    races.check(
+        [
+            ((name, event[name]), id_)
+            for id_, event in records
+            for name in ids.keys() & event.keys()
+        ],
+        {(name, value): ids[name] for name in ids for value in (1, 2)},
+    )
     assert producers.rejected() == []
 
 
 # By the registry's own rule, and where it has none by what all producers and readers agree on.
 @pytest.mark.parametrize("producers", ["BACKWARD", "NONE"], indirect=True)
 def test_one_of_two_contradicting_versions_wins(
-    producers: Producers, trials: Callable[[int, int], int]
+    producers: Producers, trials: Callable[[int, int], int], fault: Callable[[str], Trials]
 ) -> None:
     count, winners = trials(*_TRIALS), []
+    races = fault("two-contradict")
     for trial in range(count):
         name = f"f{trial}"
         answers = producers.invoke_at_once({name: 1}, {name: "warm"})
@@ -75,10 +84,14 @@ def test_one_of_two_contradicting_versions_wins(
     assert usable == [str(each.key) for each in other.versions("sensor")]
     assert usable[1:] == [id_ for id_, _, _ in winners]
     records = [(id_, event) for id_, event in producers.records(registry) if len(event) > 2]
-    assert [
-        (id_, name, event[name])
-        for (id_, event), (_, name, _) in zip(records, winners, strict=True)
-    ] == winners
+    races.count(count, fired=count)
+    races.check(
+        [
+            (name, (id_, event[name]))
+            for (id_, event), (_, name, _) in zip(records, winners, strict=True)
+        ],
+        {name: (id_, value) for id_, name, value in winners},
+    )
     losers = {1: "warm", "warm": 1}
     kept = {next(iter(each["event"].items())) for each in producers.rejected()}
     assert kept == {(name, losers[value]) for _, name, value in winners}

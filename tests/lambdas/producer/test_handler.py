@@ -15,6 +15,7 @@ from penstock.errors import (
     SettingsError,
     UndeliveredEventError,
 )
+from penstock.extensions import doctor
 from penstock.framing import SchemaKey
 from penstock.producing import EventProducer
 from tests.fixtures.rejected import keys_of
@@ -89,6 +90,16 @@ def test_the_story_of_the_readme(function: Function) -> None:
     ):
         function(_EVENTS["contradict_temperature"])
     assert function(_EVENTS["add_temperature"])["schema"]["version"] == 4
+
+
+@pytest.mark.filterwarnings("ignore:No application metrics")
+def test_a_question_to_the_doctor_writes_no_event_and_a_number_is_an_event(
+    function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "examine_program", lambda name, environ: {"asked": name})
+
+    assert function({"doctor": True}) == {"asked": "penstock-producer"}
+    assert function({"doctor": 1})["offset"] == 0  # to Python, 1 equals True
 
 
 def test_a_batch_and_apis_are_answered(

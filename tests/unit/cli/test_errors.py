@@ -18,7 +18,7 @@ from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.operations import JobRun, RunCounts, dead_letters
+from penstock.operations import JobRun, RunCounts, database
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from tests.fixtures.commands import read_json
@@ -91,6 +91,8 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
         "cut\\x1b[2J off"
     ]
     assert run("list", "--until", "2026-11-21T00:00:00Z")[1].count("\n") == 1
+    assert run("list", "--id", unknown)[1].splitlines()[1].startswith(unknown)
+    assert run("list", "--id", f"{unknown}/join")[1].count("\n") == 1
     (told,) = read_json("errors list", run("list", "--reason", "truncated", "--output", "json")[1])
     assert told == {
         "id": cut,
@@ -140,8 +142,8 @@ def test_a_table_that_cannot_be_read_is_one_sentence(run: Run) -> None:
 def test_an_endpoint_that_does_not_answer_is_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patience = dead_letters._ATTEMPTS
-    monkeypatch.setattr(dead_letters, "_ATTEMPTS", replace(patience, total_seconds=0.1))
+    patience = database._ATTEMPTS
+    monkeypatch.setattr(database, "_ATTEMPTS", replace(patience, total_seconds=0.1))
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 
     code, text = run("list")
@@ -229,6 +231,8 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == [
         *(Path("elsewhere"), "replay", ["--reason", "truncated", "--attempts", "0"]),
     ]
+    assert run("replay", "--id", "sensor/0/41/5/spark")[0] == 0
+    assert asked[-2:] == ["replay", ["--id", "sensor/0/41/5/spark"]]
     assert run("replay", "--job", "shop")[1].startswith("submitted replay-shop as job run ")
     assert asked[-2:] == ["replay-shop", []]
     (told,) = read_json("errors replay", run("replay", "--output", "json")[1])

@@ -1,4 +1,4 @@
-"""`pip install penstock[cli,lake]` brings all that the command may import."""
+"""`pip install penstock[cli,console,lake]` brings all that the command may import."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 _ROOT = Path(__file__).parents[3]
 
@@ -26,8 +28,9 @@ def _closure(names: set[str]) -> set[str]:
     found: set[str] = set()
     while names:
         found |= names
-        lines = [line for name in names for line in requires(name) or () if "extra" not in line]
-        names = set(map(_name, lines)) - found
+        asked = [Requirement(line) for name in names for line in requires(name) or ()]
+        fits = [each for each in asked if not each.marker or each.marker.evaluate({"extra": ""})]
+        names = {each.name.lower() for each in fits} - found
     return found
 
 
@@ -38,7 +41,7 @@ def _name(requirement: str) -> str:
 def test_the_extras_have_all_that_the_command_imports() -> None:
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    brought = _closure(set(map(_name, extras["cli"] + extras["lake"])))
+    brought = _closure(set(map(_name, extras["cli"] + extras["console"] + extras["lake"])))
     source = _ROOT / "src/penstock"
     modules = [path for path in source.rglob("*.py") if "spark" not in path.parts]
     imported = {name for path in modules for name in _imported(path)}

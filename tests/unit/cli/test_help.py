@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from importlib.metadata import EntryPoint
 
 import pytest
 
-from penstock.cli import main
+from penstock.cli import command, main
 from penstock.cli.command import _build_parser
+from penstock.cli.commands import Command
 
 # Types whose errors are sentences; a wrong int is "invalid int value".
 _CLEAR = {None, "Path", "int", "parse_argument", "_read_names"}
@@ -120,3 +122,22 @@ def test_a_shell_completes(shell: str, sign: str, capsys: pytest.CaptureFixture[
     assert main(["completion", shell], {}) == 0
 
     assert sign in capsys.readouterr().out
+
+
+def test_only_the_extension_of_a_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    load = command.load_command
+
+    def load_it(point: EntryPoint) -> Command:
+        loaded.append(point.name)
+        return load(point)
+
+    monkeypatch.setattr(command, "load_command", load_it)
+    for words in (["read", "x"], ["lag"], ["cost"]):
+        with pytest.raises(SystemExit):
+            main([*words, "--help"], {})
+
+    assert loaded == ["lag", "cost"]
+    assert command._find_name(["--profile", "lag", "--profile=lag", "read"], {}) == "read"
+    assert command._find_name(["--help"], {}) == "--help"  # no command, so all are listed
+    assert command._find_name(["lag"], {"_ARGCOMPLETE": "1"}) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.cli import main
-from penstock.cli.profiles import find_profile, read_profiles, write_profiles
+from penstock.cli.profiles import drop_profiles, find_profile, read_profiles, write_profiles
 from penstock.errors import OperationError
 from tests.fixtures.commands import read_json
 
@@ -150,6 +150,26 @@ def test_profiles_are_added_to_those_of_a_file(config: Path) -> None:
     }.items():
         assert find_profile(["--profile", name], {}, config.parent).values == values
     assert find_profile([], {}, config.parent).name == "analytics"
+
+
+@pytest.mark.parametrize(
+    ("dropped", "default"), [("aaa", "billing"), ("billing", "aaa"), ("none", "billing")]
+)
+def test_the_default_stays_unless_it_is_dropped(dropped: str, default: str, config: Path) -> None:
+    config.write_text(
+        'default = "billing"\n[profiles.aaa]\n[profiles.analytics]\n[profiles.billing]\n'
+    )
+
+    drop_profiles(config, [dropped])
+
+    assert dropped not in read_profiles(config)
+    assert find_profile([], {}, config.parent).name == default
+
+
+def test_a_file_goes_with_its_last_profile(config: Path) -> None:
+    drop_profiles(config, ["analytics", "billing"])
+
+    assert not config.exists()
 
 
 def test_init_reads_the_roots_that_were_applied(

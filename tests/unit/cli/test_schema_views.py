@@ -12,8 +12,10 @@ from unittest.mock import patch
 
 import pytest
 
+from penstock.cli import main
 from tests.fixtures.backups import Run, bucket, run
 from tests.fixtures.commands import read_json
+from tests.stubs.sessions import REGION
 from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket", "run"]
@@ -83,6 +85,16 @@ def test_schemas_and_versions_are_listed(run: Run, client: Client, name: str) ->
     assert [(each["number"], each["status"]) for each in versions["versions"]] == states
     assert [each["id"] for each in versions["versions"]] == [ids[number] for number, _ in states]
     assert [versions[name] for name in ("schema", "mode", "checkpoint")] == ["pump", "BACKWARD", 1]
+
+
+def test_of_several_registries_the_first_is_looked_at(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a consumer's profile has them; other commands read them all."""
+    urls = f"glue://{name}?region={REGION} confluent+http://127.0.0.1:9"
+
+    assert main(["schema", "list"], {"PENSTOCK_REGISTRY": urls}) == 0
+    assert capsys.readouterr().out == "pump\n"
 
 
 def test_a_definition_is_shown(run: Run) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, patch
@@ -11,6 +13,7 @@ import pytest
 import trustme
 
 from penstock.kafka import KafkaSettings, Security, java_options
+from tests.fixtures.certificates import issue_login
 
 _REGION = "eu-central-1"
 _ROLE = "arn:aws:iam::123456789012:role/reader"
@@ -25,6 +28,15 @@ _COMMON = {
 def _options(security: Security, **changes: Any) -> dict[str, str]:
     servers = ("b-1.x:9098", "b-2.x:9098")
     return java_options(KafkaSettings(bootstrap_servers=servers, security=security, **changes))
+
+
+@contextmanager
+def kept_secret(text: str) -> Iterator[None]:
+    """Let Secrets Manager have that secret."""
+    client = Mock(get_secret_value=lambda SecretId: {"SecretString": text})
+    session = Mock(create_client=lambda service: client)
+    with patch("penstock.kafka._aws.load_session", lambda **_: session):
+        yield
 
 
 @pytest.fixture
@@ -50,12 +62,28 @@ def test_tls_carries_the_certificates_themselves(ca_file: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("password", ["", "open sesame"])
+def test_tls_with_a_client_certificate(ca_file: Path, password: str) -> None:
+    login = issue_login(trustme.CA(), "orders", password)
+
+    with kept_secret(json.dumps(login)):
+        options = _options(Security.TLS, secret_arn=_ARN, ca_file=str(ca_file))
+
+    assert options == _COMMON | {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": ca_file.read_text(),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": login["certificate"],
+        "ssl.keystore.key": login["privateKey"],
+        **({"ssl.key.password": password} if password else {}),
+    }
+
+
 def test_scram_escapes_special_characters_of_a_password(ca_file: Path) -> None:
     secret = json.dumps({"username": "carol", "password": 'a"b\\c;'})
-    client = Mock(get_secret_value=lambda SecretId: {"SecretString": secret})
-    session = Mock(create_client=lambda service: client)
 
-    with patch("penstock.kafka._aws.load_session", lambda **_: session):
+    with kept_secret(secret):
         options = _options(Security.SCRAM, secret_arn=_ARN, ca_file=str(ca_file))
 
     assert options["security.protocol"] == "SASL_SSL"

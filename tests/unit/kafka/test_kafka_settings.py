@@ -75,8 +75,8 @@ def test_all_of_them_by_flag(tmp_path: Path) -> None:
             "KAFKA_CA_FILE (--ca-file) is 'no/such.pem', expected a file that exists",
         ),
         (
-            {"KAFKA_SECURITY": "tls", "KAFKA_SECRET_ARN": _ARN},
-            "KAFKA_SECRET_ARN (--secret-arn) is given, expected none with KAFKA_SECURITY tls",
+            {"KAFKA_SECURITY": "plaintext", "KAFKA_SECRET_ARN": _ARN},
+            "KAFKA_SECRET_ARN (--secret-arn) is given, expected none with KAFKA_SECURITY plaintext",
         ),
         (
             {"KAFKA_SECURITY": "tls", "KAFKA_ROLE_ARN": "arn:aws:iam::123456789012:role/r"},
@@ -89,12 +89,12 @@ def test_all_of_them_by_flag(tmp_path: Path) -> None:
         (
             {"KAFKA_SECURITY": "sasl"},
             "KAFKA_SECURITY is 'sasl', expected how to log in: "
-            "iam, scram, tls (encrypted, no login) or plaintext",
+            "iam, scram, tls (a client certificate, or no login without a secret) or plaintext",
         ),
         (
             {"KAFKA_SECURITY": "scram", "KAFKA_SECRET_ARN": "AmazonMSK_c"},
-            "KAFKA_SECRET_ARN is 'AmazonMSK_c', expected for scram: "
-            "ARN of the Secrets Manager secret with username and password",
+            "KAFKA_SECRET_ARN is 'AmazonMSK_c', expected ARN of the Secrets Manager secret: "
+            "for scram with username and password, for tls with certificate and privateKey",
         ),
         (
             {"KAFKA_SECURITY": "tls", "KAFKA_BOOTSTRAP_SERVERS": "b-1.x:9094;b-2.x"},
@@ -107,6 +107,12 @@ def test_settings_that_contradict_each_other_are_rejected(
     environ: dict[str, str], problem: str
 ) -> None:
     assert _problems(_SERVERS | environ) == (problem,)
+
+
+def test_a_client_certificate_is_read_by_a_role() -> None:
+    given = {"KAFKA_SECURITY": "tls", "KAFKA_SECRET_ARN": _ARN, "KAFKA_ROLE_ARN": "arn:aws:iam::1"}
+
+    assert KafkaSettings.from_environ(_SERVERS | given).secret_arn == _ARN
 
 
 def test_all_at_once() -> None:

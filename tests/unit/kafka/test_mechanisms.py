@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import socket
 import ssl
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, patch
@@ -19,8 +22,9 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from moto import mock_aws
 
 from penstock.errors import BrokerLoginError, BrokerUnavailableError, PenstockError
-from penstock.kafka import KafkaSettings, Security
+from penstock.kafka import KafkaSettings, Security, find_user
 from penstock.kafka.login import client_options
+from tests.fixtures.certificates import issue_login
 
 _REGION = "eu-central-1"
 _ROLE = "arn:aws:iam::123456789012:role/reader"
@@ -41,6 +45,7 @@ def test_plaintext() -> None:
         "bootstrap_servers": ["b-1.x:9098"],
         "client_id": "penstock",
         "connections_max_idle_ms": 300_000,
+        "metadata_max_age_ms": 10_000,
         "reconnect_backoff_max_ms": 250,
         "security_protocol": "PLAINTEXT",
     }
@@ -155,6 +160,133 @@ def test_a_secret_that_cannot_be_read(
 
     assert type(caught.value) is kind
     assert caught.value.__cause__ is error
+
+
+# --- certificate ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def _shake_hands(server: ssl.SSLContext, context: ssl.SSLContext) -> bytes | None:
+    """Connect a client with a context to a server; return the certificate that the server sees."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ThreadPoolExecutor(max_workers=1) as pool:
+        for end in (ours, theirs):
+            end.settimeout(10)
+        accepted = pool.submit(server.wrap_socket, theirs, server_side=True)
+        with context.wrap_socket(ours, server_hostname="b-1.x"), accepted.result() as connection:
+            return connection.getpeercert(binary_form=True)
+
+
+@pytest.fixture
+def server(authority: trustme.CA) -> ssl.SSLContext:
+    """A broker that asks for a certificate of the authority."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("b-1.x").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+@pytest.fixture
+def ca_file(authority: trustme.CA, tmp_path: Path) -> str:
+    path = str(tmp_path / "ca.pem")
+    authority.cert_pem.write_to_path(path)
+    return path
+
+
+def _certificate_of(login: dict[str, str]) -> bytes:
+    return ssl.PEM_cert_to_DER_cert(login["certificate"])
+
+
+@pytest.fixture(params=[True, False])
+def in_memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the system has files in memory; macOS has not."""
+    if not request.param:
+        monkeypatch.delattr(os, "memfd_create")
+
+
+@pytest.mark.usefixtures("in_memory")
+@pytest.mark.parametrize("password", ["", "open sesame"])
+def test_a_broker_sees_the_certificate_of_the_secret(
+    secrets: _Secrets, authority: trustme.CA, server: ssl.SSLContext, ca_file: str, password: str
+) -> None:
+    login = issue_login(authority, "orders", password)
+    secrets.text = json.dumps(login)
+
+    options = client_options(_settings(Security.TLS, secret_arn=_ARN, ca_file=ca_file))
+
+    assert options["security_protocol"] == "SSL"
+    assert _shake_hands(server, options["ssl_context"]) == _certificate_of(login)
+    assert "sasl_mechanism" not in options
+    assert login["privateKey"] not in repr(options)
+
+
+def test_a_renewed_certificate_is_followed(
+    secrets: _Secrets,
+    authority: trustme.CA,
+    server: ssl.SSLContext,
+    ca_file: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = (issue_login(authority, "orders") for _ in range(2))
+    secrets.text = json.dumps(old)
+    settings = _settings(Security.TLS, secret_arn=_ARN, ca_file=ca_file)
+    context = client_options(settings)["ssl_context"]
+
+    secrets.text = json.dumps(new)
+
+    assert _shake_hands(server, context) == _certificate_of(old)
+    monkeypatch.setattr("penstock.kafka._certificate._FRESH_SECONDS", 0.0)
+    assert _shake_hands(server, context) == _certificate_of(new)
+    secrets.error = _client_error("ThrottlingException", 400)
+    assert _shake_hands(server, context) == _certificate_of(new)
+
+
+def test_a_certificate_context_checks_the_broker(secrets: _Secrets, authority: trustme.CA) -> None:
+    secrets.text = json.dumps(issue_login(authority, "orders"))
+
+    context = client_options(_settings(Security.TLS, secret_arn=_ARN))["ssl_context"]
+
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+    assert context.cert_store_stats()["x509_ca"] > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"privateKey": None}, "a JSON object with certificate and privateKey"),
+        ({"certificate": "no PEM"}, "a certificate, and the private key that belongs to it"),
+        (
+            {"privateKey": "-----BEGIN RSA PRIVATE KEY-----"},
+            "a privateKey in PKCS #8, which begins with -----BEGIN PRIVATE KEY-----",
+        ),
+    ],
+)
+def test_a_secret_without_a_usable_certificate(
+    secrets: _Secrets, authority: trustme.CA, changes: dict[str, str | None], problem: str
+) -> None:
+    login = issue_login(authority, "orders") | changes
+    secrets.text = json.dumps({name: value for name, value in login.items() if value})
+
+    with pytest.raises(BrokerLoginError) as caught:
+        client_options(_settings(Security.TLS, secret_arn=_ARN))
+
+    assert str(caught.value) == f"the secret {_ARN} is not as expected: {problem}"
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_the_user_of_a_certificate_is_its_distinguished_name(
+    secrets: _Secrets, authority: trustme.CA
+) -> None:
+    secrets.text = json.dumps(issue_login(authority, "orders"))
+
+    assert find_user(_settings(Security.TLS, secret_arn=_ARN)) == "CN=orders,OU=data,O=Acme"
+    assert find_user(_settings(Security.TLS)) == "ANONYMOUS"
 
 
 # --- iam ------------------------------------------------------------------------------------

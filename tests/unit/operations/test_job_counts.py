@@ -6,13 +6,14 @@ import json
 import secrets
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from penstock.errors import OperationError
-from penstock.operations import JobRun, RunCounts, count_rows
+from penstock.operations import Batch, JobRun, RunCounts, count_rows, read_batches
 
 _RUN = JobRun("00a", "00b", "eu-central-1")
 _PLACE = {"logGroupName": "/aws/emr", "logStreamNamePrefix": "consume"}
@@ -56,6 +57,25 @@ def test_the_batches_of_a_run_are_summed(serve: Any) -> None:
 
     (asked,) = services.asked
     assert asked["logStreamNamePrefix"] == "consume/applications/00a/jobs/00b"
+
+
+def test_the_batches_of_a_run_are_read(serve: Any) -> None:
+    line = {
+        **_BATCH,
+        "batch": 7,
+        "BatchDuration": 1_500,
+        "RecordsBehind": 9,
+        "_aws": {"Timestamp": 1_795_000_000_000},
+    }
+    serve(_Services(_PLACE, [json.dumps(line), json.dumps({"service": "replay", "done": 4})]))
+
+    found = read_batches(_RUN)
+
+    moment = datetime.fromtimestamp(1_795_000_000, UTC)
+    assert found == (
+        Batch(2, {"oversize": 1}, 3, 7, moment, 1.5, 9),
+        Batch(4, {}, 0, None, None, None, None),
+    )
 
 
 def test_a_run_counts_its_own_rows_only(

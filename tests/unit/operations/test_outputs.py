@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import OperationError
-from penstock.operations._outputs import read_output
+from penstock.operations.outputs import read_output
 
 
 def test_a_root_that_was_not_applied_has_no_outputs(tmp_path: Path) -> None:

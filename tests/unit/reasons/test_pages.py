@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,9 @@ from penstock.errors import (
     TopicChangeError,
     UnencodableValueError,
 )
+from penstock.extensions.cdc.connector import REASONS as STOPPED
+from penstock.extensions.cdc.connector import find_reason
+from penstock.extensions.doctor import hops
 from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.producing import EventProducer, ProducerSettings
 from penstock.reasons import find_page, list_pages
@@ -42,16 +47,42 @@ def _kinds(kind: type[PenstockError]) -> Iterator[type[PenstockError]]:
         yield kind
 
 
+def _list_codes() -> set[str]:
+    """Return the codes of what the doctor finds."""
+    folder = Path(hops.__file__).parent
+    calls = [
+        node
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    places = {"Break": 0, "break_of": 1}
+    codes = [
+        call.args[places[call.func.id]]
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id in places
+    ]
+    return {str(code.value) for code in codes if isinstance(code, ast.Constant)}
+
+
 def _names() -> set[str]:
-    """Return the reasons of dead letters, and the errors that keep an event from being written."""
+    """Return the reasons of dead letters, the errors that refuse an event, the doctor's codes."""
     tops = (EventError, SchemaError, RegistryError, BrokerError)
     kinds = {each for top in tops for each in _kinds(top) if each.__module__ == "penstock.errors"}
     kinds -= {TopicChangeError}  # of who makes topics
-    return {*map(str, Reason), *(each.__name__ for each in kinds | {UnencodableValueError})}
+    return _list_codes() | {
+        *map(str, Reason),
+        *(each.__name__ for each in kinds | {UnencodableValueError}),
+    }
 
 
 def test_each_reason_has_a_page() -> None:
-    assert {page.name for page in list_pages()} == _names()
+    assert {page.name for page in list_pages()} == _names() | set(STOPPED)
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_the_example_of_a_stopped_connector_is_found(name: str) -> None:
+    assert find_reason(find_page(name).text.split("```\n")[1]) == name
 
 
 @pytest.mark.parametrize("page", list_pages(), ids=lambda page: page.name)

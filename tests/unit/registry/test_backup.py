@@ -50,6 +50,13 @@ def test_a_backup_is_read_as_it_was_written() -> None:
     assert read_backup(write_backup(_BACKUP), "b.jsonl") == _BACKUP
 
 
+def test_lines_that_another_program_wrote_have_the_same_checksums() -> None:
+    lines = [json.dumps(json.loads(line), indent=None) for line in _LINES]
+
+    assert lines != _LINES
+    assert read_backup("\n".join(lines), "b.jsonl") == _BACKUP
+
+
 def test_a_backup_has_guids_and_says_whether_its_ids_are_content_ids() -> None:
     pump = _schema("pump", 1)
     guid = "confluent:d334a191-233e-4e1b-a127-dc1eb333de27"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
-from penstock.schemas import canonical_form, load_schema
+from penstock.schemas import canonical_form, load_canonical, load_schema
 
 
 def _record(*fields: Any, **attributes: Any) -> dict[str, Any]:
@@ -38,6 +38,7 @@ _INNER = {"type": "record", "name": "I", "fields": []}
 )  # fmt: skip
 def test_one_schema_written_in_two_ways_has_one_text(one: Any, other: Any) -> None:
     assert canonical_form(one) == canonical_form(other)
+    assert load_canonical(json.dumps(one)) == (one, canonical_form(other))
 
 
 @pytest.mark.parametrize(

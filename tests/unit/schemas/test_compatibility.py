@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.schemas import Incompatibility, check_compatibility
+from penstock.schemas import Incompatibility, check_both_ways, check_compatibility
 
 
 def _record(*fields: dict[str, Any], name: str = "R", **attributes: Any) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def _enum(*symbols: str, **attributes: Any) -> dict[str, Any]:
 
 
 _LONG = {"name": "f", "type": "long"}
+_F_TEXT = {"name": "g", "type": "string"}
 _FIXED = {"type": "fixed", "name": "X", "size": 4}
 
 
@@ -76,6 +77,15 @@ def test_compatible_schemas(reader: Any, writer: Any) -> None:
 )  # fmt: skip
 def test_incompatible_schemas(reader: Any, writer: Any, kind: str, path: str, message: str) -> None:
     assert check_compatibility(reader, writer) == (Incompatibility(kind, path, message),)
+
+
+def test_a_version_is_compared_with_earlier_ones_both_ways() -> None:
+    new = _record(_LONG, _F_TEXT)
+    earlier = [_record(_LONG), _record(_F_TEXT | {"type": "bytes"}), new, "int"]
+
+    assert list(check_both_ways(new, earlier)) == [
+        (check_compatibility(new, each), check_compatibility(each, new)) for each in earlier
+    ]
 
 
 def test_a_missing_branch_has_the_path_of_its_cause_in_json() -> None:

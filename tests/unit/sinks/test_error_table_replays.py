@@ -35,13 +35,15 @@ def _record(offset: int = 1, **changes: Any) -> FailedRecord:
         "key": b"k",
         "value": b"\0\xff",
         "headers": (("h", b""), ("none", None)),
+        "stage": "lambda",
         "first_seen_ms": 100 + offset,
     } | changes
     record = Record(
         Source("my/sensor", 3, offset), values["key"], values["value"], values["headers"], 7
     )
     failure = Failure(values["reason"], values["detail"])
-    return FailedRecord(record, failure, values["schema"], "lambda", values["first_seen_ms"])
+    schema, stage, seen = (values[name] for name in ("schema", "stage", "first_seen_ms"))
+    return FailedRecord(record, failure, schema, stage, seen)
 
 
 def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
@@ -104,6 +106,7 @@ def test_a_row_outside_the_selection_is_not_fetched_from_the_bucket(
         (Selection(), [1, 2, 3]),
         (Selection(since_ms=102), [2, 3]),
         (Selection(until_ms=102), [1]),
+        (Selection(ids=frozenset({"my/sensor/3/2/7", "my/sensor/3/4/7", "my/sensor/3/9/7"})), [2]),
         (Selection(reasons=frozenset({Reason.TRUNCATED})), [2]),
         (Selection(schema_ids=frozenset({str(_KEY)})), [1, 2]),
         (Selection(attempts=1), [3]),
@@ -125,6 +128,18 @@ def test_rows_are_selected(
 
     assert found == [f"my/sensor/3/{offset}/7" for offset in offsets]
     assert all(selection.matches(row) for row in rows.read(found))
+
+
+def test_ids_are_read_without_the_index_and_a_join_keeps_its_own(
+    errors: Callable[..., ErrorTable], rows: ErrorTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors().keep([_record(1), _record(1, stage="spark"), _record(1, stage="join")])
+    monkeypatch.delattr(ErrorTable, "find_pages")
+    both = ("my/sensor/3/1/7/join", "my/sensor/3/1/7/spark")
+
+    assert rows.find(Selection(ids=frozenset(both))) == [both[1]]
+    described = rows.describe(Selection(ids=frozenset(both)))
+    assert [each.id for each in described] == [*both]
 
 
 def test_a_row_takes_one_result_of_each_replay(

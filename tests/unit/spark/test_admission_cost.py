@@ -74,7 +74,7 @@ def test_admitted_versions_merge_at_once_where_a_union_tells_types_apart() -> No
         for at, schema in enumerate(schemas, 1)
     ]
     # By the merge of the others, none is refused.
-    assert admission.admit([merge_schemas(schemas[:2])], versions[2])
+    assert admission.Admission().admit([merge_schemas(schemas[:2])], versions[2])
 
     admitted, refused = admission.admit_versions(versions)
 

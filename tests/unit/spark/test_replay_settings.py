@@ -53,6 +53,7 @@ def test_conditions_of_a_selection() -> None:
             "--reason": "unknown-schema, truncated",
             "--schema": f"{_ID},{_ID.upper()}",
             "--attempts": "2",
+            "--id": "sensor/0/1/5, sensor/0/1/5/spark",
         }
     )
 
@@ -63,6 +64,7 @@ def test_conditions_of_a_selection() -> None:
         frozenset({_ID}),
         2,
         1_000,
+        frozenset({"sensor/0/1/5", "sensor/0/1/5/spark"}),
     )
 
 
@@ -75,6 +77,7 @@ def test_conditions_of_a_selection() -> None:
         ("--reason", "bad", "reasons, separated by commas, of unknown-framing, "),
         ("--schema", "v1", "ids of schema versions"),
         ("--attempts", "-1", "a number from 0"),
+        ("--id", "sensor/0/1", "ids of dead letters, like sensor/0/41/1795234015788/spark"),
         ("--keep-settled-days", "0", "a number from 1"),
     ],
 )

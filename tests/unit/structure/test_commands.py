@@ -32,7 +32,8 @@ del _COMMANDS["completion"]
 def test_a_command_prints_json(command: str) -> None:
     (output,) = [each for each in _COMMANDS[command]._actions if each.dest == "output"]
 
-    assert (output.option_strings, output.choices) == (["--output"], ("text", "json"))
+    assert output.option_strings == ["--output"]
+    assert tuple(output.choices or ())[:2] == ("text", "json")  # and other forms of a standard
     assert output.default == "text"
     assert "json prints " in (output.help or "")
 

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "settings": _BOTTOM,
     "contract": _BOTTOM,
     "credentials": _BOTTOM,
-    "aws": _BOTTOM,
+    "aws": _BOTTOM | {"attempts", "credentials"},
     "framing": _BOTTOM,
     "schemas": _BOTTOM,
     "records": _PURE | {"settings"},
@@ -37,10 +37,20 @@ MAY_IMPORT = {
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "consuming", "producing"},
+    "operations": _EDGES | {"registry", "kafka", "sinks", "tables", "consuming", "producing"},
     "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations", "reasons"},
     "extensions": _EDGES
-    | {"registry", "kafka", "sinks", "consuming", "tables", "spark", "operations", "cli"},
+    | {
+        "registry",
+        "kafka",
+        "sinks",
+        "consuming",
+        "tables",
+        "spark",
+        "operations",
+        "cli",
+        "reasons",
+    },
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {

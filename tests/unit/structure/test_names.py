@@ -22,6 +22,7 @@ _NOT_THE_FIELD = {
     "extensions/drift/_footers.py",
     "extensions/drift/_iceberg.py",
     "extensions/drift/_rows.py",
+    "extensions/trace/topic.py",
     "tables/hive_types.py",
     "tables/columns.py",
     "tables/events.py",

@@ -15,11 +15,11 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
 from penstock.cli.command import _TASKS
-from penstock.cli.commands import load_commands
+from penstock.cli.commands import find_commands
 
 _ROOT = Path(__file__).parents[3]
 _COMMANDS = {command for commands in _TASKS.values() for command in commands}
-_KNOWN = {*_COMMANDS, *dict(load_commands())}
+_KNOWN = {*_COMMANDS, *find_commands()}
 _PAGES = [
     page
     for pattern in ("*.md", "docs/*.md", "docs/operate/*.md", "infra/**/*.md", "lambdas/*/*.md")

@@ -158,6 +158,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (tmp_path / "docs/settings.md").write_text("no table\n")
     (tmp_path / "docs/adr/README.md").write_text("none\n")
     (tmp_path / "docs/cost.md").write_text("free\n")
+    (tmp_path / "docs/faults.md").write_text("no fault\n")
     (tmp_path / "docs/operate").mkdir()
     (tmp_path / "docs/operate/reasons.md").write_text("no reason\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
@@ -179,6 +180,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
         tmp_path / "docs/adr/README.md": "none\n",
         tmp_path / "localcloud/docs/fidelity.md": "no operation\n",
         tmp_path / "docs/cost.md": "free\n",
+        tmp_path / "docs/faults.md": "no fault\n",
         tmp_path / "docs/operate/reasons.md": "no reason\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",

@@ -94,6 +94,7 @@ def test_a_policy_that_is_not_up_to_date_is_reported(
 
 
 _START, _END, _INVOKE = "ssm:StartSession", "ssm:TerminateSession", "lambda:InvokeFunction"
+_PASS, _REPLACE = "iam:PassRole", "ecs:UpdateService"
 
 
 @pytest.mark.parametrize(
@@ -106,13 +107,35 @@ _START, _END, _INVOKE = "ssm:StartSession", "ssm:TerminateSession", "lambda:Invo
         (_END, "ssm:x:1:session/AROA:you-0a", {"aws:userid": "AROA:me"}, False),
         (_INVOKE, "lambda:x:1:function:penstock-a-retry-shop", {}, True),
         (_INVOKE, "lambda:x:1:function:penstock-producer", {}, False),
+        (_REPLACE, "ecs:x:1:service/c/penstock-analytics-service-service-a", {}, True),
+        (_REPLACE, "ecs:x:1:service/c/other", {}, False),
     ],
 )
-def test_an_operator_opens_hosts_and_invokes_scheduled_functions(
+def test_an_operator_opens_hosts_replaces_tasks_and_invokes_scheduled_functions(
     action: str, resource: str, context: dict[str, str], verdict: bool
 ) -> None:
     statements = [each for policy in read_policies("operator") for each in policy["Statement"]]
 
     found = judge_identity(statements, Request(action, f"arn:aws:{resource}", context))
+
+    assert (found is Verdict.ALLOWED) == verdict
+
+
+@pytest.mark.parametrize(
+    ("role", "service", "verdict"),
+    [
+        ("penstock-analytics-client-service-a", "ecs-tasks.amazonaws.com", True),
+        ("penstock-analytics-service-start", "ecs-tasks.amazonaws.com", True),
+        ("penstock-analytics-client-service-a", "ec2.amazonaws.com", False),
+        ("penstock-analytics-consumer", "ecs-tasks.amazonaws.com", False),
+    ],
+)
+def test_a_deployer_of_services_passes_the_roles_of_tasks(
+    role: str, service: str, verdict: bool
+) -> None:
+    statements = [each for policy in read_policies("services") for each in policy["Statement"]]
+    context = {"iam:PassedToService": service}
+
+    found = judge_identity(statements, Request(_PASS, f"arn:aws:iam::1:role/{role}", context))
 
     assert (found is Verdict.ALLOWED) == verdict

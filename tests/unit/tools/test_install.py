@@ -37,6 +37,7 @@ _MAVEN = """#!/bin/sh
 case "$*" in
 *copy-dependencies*) mkdir -p jars/glue/lib localcloud/.cache/jars/tests && echo mvn >>"$CALLS" ;;
 esac
+printf '\\033[0m'
 """
 _MACHINE = {
     "python3": _PYTHON,
@@ -147,6 +148,24 @@ def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
     assert done.stderr == (
         "Penstock runs on Linux (x86_64, arm64, WSL2 on Windows); this machine is Darwin on arm64\n"
     )
+
+
+def test_the_output_is_lines_without_escape_codes(clone: _Clone) -> None:
+    done = clone.install()
+
+    assert re.fullmatch("(==> [ -~]+\n)+", done.stdout)
+    assert done.stderr == ""
+
+
+def test_what_maven_says_is_shown_if_it_fails(clone: _Clone) -> None:
+    clone.provide(
+        "mvn", "#!/bin/sh\ncase $1 in -version) ;; *) echo '[ERROR] no host'; exit 1 ;; esac"
+    )
+
+    done = clone.install()
+
+    assert done.returncode == 1
+    assert done.stderr == "[ERROR] no host\n"
 
 
 def test_nothing_is_built_with_what_is_not_pinned(clone: _Clone) -> None:

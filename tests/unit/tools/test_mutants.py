@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.mutants.mutants import Mutant
-from tools.mutants.run import plant_all
+from tools.mutants.run import copy_clone, plant_all
 
 _CODE = "LIMIT = 3\n\n\ndef double(n):\n    return 2 * n\n"
 _TESTS = """
@@ -101,3 +101,23 @@ def test_nothing_is_planted_if_a_test_is_red_without_a_bug(clone: Path) -> None:
     red, verdicts = plant_all(mutants, clone, 1, 5, lambda verdict: None)
 
     assert (red, verdicts) == ({"tests.test_it::test_red": "failed"}, [])
+
+
+def test_a_bug_in_a_copy_is_in_no_other(
+    clone: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Nor is what its tests count. What is large is linked."""
+    paths = ("jars/names/src/Names.java", "jars/names/lib/avro.jar", ".cache/tests/faults.jsonl")
+    for path in paths:
+        file = clone / path
+        file.parent.mkdir(parents=True)
+        file.write_text("good")
+    copy = tmp_path_factory.mktemp("copies") / "0"
+
+    copy_clone(clone, copy)
+
+    source, library, counts = (copy / path for path in paths)
+    assert library.samefile(clone / paths[1])
+    source.write_text("bug")
+    assert (clone / paths[0]).read_text() == "good"
+    assert not counts.exists()

@@ -11,6 +11,7 @@ from penstock.extensions.drift._clients import Clients, translated_glue_errors
 from penstock.extensions.drift.differences import Difference
 from penstock.records import DELETED
 from penstock.schemas import avro_name
+from penstock.sinks import name_type
 from penstock.tables import Array, ColumnType, Map, Struct
 
 _Mismatch = tuple[str, str, str]
@@ -25,14 +26,6 @@ _ATTRIBUTES: Final = {
     "timestamp": "N",
     "timestamp_ntz": "N",
 } | dict.fromkeys(_WHOLE, "N")
-_KINDS: Final = {
-    "S": "string",
-    "N": "number",
-    "BOOL": "boolean",
-    "B": "binary",
-    "L": "list",
-    "M": "map",
-}
 
 
 def sample_rows(
@@ -75,8 +68,7 @@ def _compare_record(record: Mapping[str, Any], event: Struct, path: str) -> Iter
     for name, value in record.items():
         field = event.find(avro_name(name))
         if field is None:
-            ((kind, _),) = value.items()
-            yield f"{path}{name}", _KINDS.get(kind, kind), "no field"
+            yield f"{path}{name}", name_type(value), "no field"
         else:
             yield from _compare_value(value, field.type, f"{path}{name}")
 
@@ -90,7 +82,7 @@ def _compare_value(value: Mapping[str, Any], type_: ColumnType, path: str) -> It
         if kind == "M":  # a record may have fields with such names
             found.append(list(_compare_record(inside, type_, f"{path}.")))
         if all(found):
-            yield path, _KINDS.get(kind, kind), str(type_)
+            yield path, name_type(value), str(type_)
     elif isinstance(type_, Struct) and kind == "M":
         yield from _compare_record(inside, type_, f"{path}.")
     elif isinstance(type_, Array) and kind == "L":
@@ -103,7 +95,7 @@ def _compare_value(value: Mapping[str, Any], type_: ColumnType, path: str) -> It
         if fault := _find_fault(inside, type_):
             yield path, fault, type_
     else:
-        yield path, _KINDS.get(kind, kind), str(type_)
+        yield path, name_type(value), str(type_)
 
 
 def _expected_kind(type_: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.extensions.quality.athena import Answer, Athena, Row
 from penstock.extensions.quality.operation import StoredReport, TopicSettings, check_quality
 from penstock.extensions.quality.report import (
     Bucket,
@@ -20,8 +19,6 @@ from penstock.extensions.quality.settings import Limits, QualitySettings, Schedu
 from penstock.extensions.quality.topics import TopicReader
 
 __all__ = [
-    "Answer",
-    "Athena",
     "Bucket",
     "ColumnNulls",
     "Day",
@@ -31,7 +28,6 @@ __all__ = [
     "QualitySettings",
     "QueryCost",
     "Report",
-    "Row",
     "RuleResult",
     "RuleState",
     "ScheduleSettings",

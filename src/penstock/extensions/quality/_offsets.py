@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from penstock.aws import QueryRow
 from penstock.extensions.quality._sql import MOST_GAPS, Place
-from penstock.extensions.quality.athena import Row
 from penstock.extensions.quality.report import Gap, Partition
 from penstock.extensions.quality.topics import TopicReader
 from penstock.records import read_letter_id
@@ -23,7 +23,7 @@ class Missing:
     counts: dict[Place, int]
 
 
-def read_gaps(rows: Sequence[Row]) -> Missing:
+def read_gaps(rows: Sequence[QueryRow]) -> Missing:
     """Return the missing offsets of an answer; the longest answers are cut."""
     gaps: dict[Place, list[range]] = defaultdict(list)
     counts: dict[Place, int] = {}
@@ -34,7 +34,7 @@ def read_gaps(rows: Sequence[Row]) -> Missing:
     return Missing({place: tuple(found) for place, found in gaps.items()}, counts)
 
 
-def read_place(row: Row) -> Place:
+def read_place(row: QueryRow) -> Place:
     """Return the topic and partition of a row."""
     return str(row["topic"]), _number(row, "part")
 
@@ -108,5 +108,5 @@ def _size(gaps: Iterable[range]) -> int:
     return sum(map(len, gaps))
 
 
-def _number(row: Row, name: str) -> int:
+def _number(row: QueryRow, name: str) -> int:
     return int(row[name] or 0)

@@ -18,6 +18,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
+from penstock.aws import quote_identifier
 from penstock.extensions.quality._table import Column
 from penstock.tables import EVENT_TIME
 
@@ -182,15 +183,11 @@ def _moment(moment: datetime) -> str:
 
 
 def _table(name: str) -> str:
-    return ".".join(map(_quote, name.split(".")))
+    return quote_identifier(name.split("."))
 
 
 def _column(column: Column) -> str:
-    return ".".join(map(_quote, column.path))
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return quote_identifier(column.path)
 
 
 def _text(value: str) -> str:

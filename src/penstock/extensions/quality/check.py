@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from penstock.aws import Athena, QueryAnswer, QueryRow
 from penstock.errors import OperationError, PenstockError
 from penstock.extensions.quality._offsets import (
     explain,
@@ -31,7 +32,6 @@ from penstock.extensions.quality._sql import (
     write_profile,
 )
 from penstock.extensions.quality._table import OWN, Column, ColumnPath, Fields, list_columns
-from penstock.extensions.quality.athena import Answer, Athena, Row
 from penstock.extensions.quality.report import (
     Bucket,
     ColumnNulls,
@@ -56,9 +56,9 @@ _MOST_SHOWN_GAPS: Final = 100
 class _Profile:
     """The rows of the profile by their kind, with the counts of all columns."""
 
-    days: list[Row]
-    partitions: list[Row]
-    versions: list[Row]
+    days: list[QueryRow]
+    partitions: list[QueryRow]
+    versions: list[QueryRow]
     # By schema id and column, the rows with a value.
     values: dict[str | None, dict[ColumnPath, int]]
 
@@ -142,7 +142,7 @@ class TableCheck:
             )
         return columns
 
-    def _run_query(self, sql: str) -> Answer:
+    def _run_query(self, sql: str) -> QueryAnswer:
         self._report_progress(f"Athena answers query {len(self._costs) + 1}", None, None)
         answer = self._athena.ask(sql, self._table.partition(".")[0])
         self._costs.append(QueryCost(answer.id, answer.scanned_bytes, answer.milliseconds))
@@ -170,7 +170,7 @@ class TableCheck:
         return profile
 
     def _find_versions(
-        self, rows: Iterable[Row]
+        self, rows: Iterable[QueryRow]
     ) -> tuple[tuple[Version, ...], dict[str | None, SchemaVersion]]:
         """Return the versions of the rows, and the schemas of those that a registry knows."""
         found, schemas = [], {}
@@ -190,7 +190,7 @@ class TableCheck:
             found.append(version)
         return tuple(found), schemas
 
-    def _count_offsets(self, window: Window, rows: Iterable[Row]) -> tuple[Partition, ...]:
+    def _count_offsets(self, window: Window, rows: Iterable[QueryRow]) -> tuple[Partition, ...]:
         spans = {
             read_place(row): Span(int(row["first_offset"] or 0), int(row["last_offset"] or 0))
             for row in rows
@@ -240,11 +240,11 @@ class TableCheck:
         )
 
 
-def _read_day(row: Row) -> Day:
+def _read_day(row: QueryRow) -> Day:
     return Day(row["day"] or "", *(int(row[name] or 0) for name in ("n", "late", "future")))
 
 
-def _read_buckets(days: Sequence[Row]) -> tuple[Bucket, ...]:
+def _read_buckets(days: Sequence[QueryRow]) -> tuple[Bucket, ...]:
     bounds = [None, *(bound / 1_000 for bound in BOUNDS), None]
     return tuple(
         Bucket(low, high, sum(int(row[f"d{at}"] or 0) for row in days))
@@ -252,7 +252,7 @@ def _read_buckets(days: Sequence[Row]) -> tuple[Bucket, ...]:
     )
 
 
-def _read_partition(row: Row, span: Span) -> Partition:
+def _read_partition(row: QueryRow, span: Span) -> Partition:
     topic, partition = read_place(row)
     missing = span.greatest - span.least + 1 - int(row["offsets"] or 0)
     return Partition(

@@ -9,7 +9,7 @@ from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.report import Report
 from penstock.extensions.quality.settings import QualitySettings
 from penstock.extensions.quality.store import save_report
-from penstock.kafka import FoundOffsets, KafkaSettings, look_up_offsets, read_ends
+from penstock.kafka import FoundOffsets, KafkaSettings, look_up_offsets, read_offsets
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.settings import Settings, nested
 
@@ -36,7 +36,8 @@ class _Kafka:
     settings: KafkaSettings
 
     def read_ends(self, topics: Iterable[str]) -> Mapping[tuple[str, int], int]:
-        return read_ends(self.settings, topics)
+        found = read_offsets(self.settings, topics)
+        return {(each.topic, each.partition): each.end for each in found}
 
     def look_up(
         self, ranges: Mapping[tuple[str, int], Sequence[range]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,6 @@ from penstock.extensions.schema_plan.operation import (
     apply_plan,
     make_plan,
 )
-from penstock.extensions.schema_plan.readers import load_readers
 from penstock.extensions.schema_plan.report import (
     describe_plan,
     list_annotations,
@@ -34,6 +34,7 @@ from penstock.extensions.schema_plan.report import (
     write_markdown,
     write_terraform,
 )
+from penstock.operations import load_readers
 from penstock.registry import load_registry
 from penstock.schemas import Compatibility
 
@@ -135,6 +136,7 @@ def _run_plan(flags: argparse.Namespace) -> int:
     with Progress(prints_lines=False) as bar:
         readers = load_readers(flags.outputs)
         baseline = load_baseline(flags.against, flags.registry, flags.folder, flags.mode)
+        gc.freeze()  # or each collection looks at all versions of a backup
         plan = make_plan(flags.folder, baseline, readers, flags.budget, bar.show)
     if flags.markdown:
         _write_file(flags.markdown, write_markdown(plan))

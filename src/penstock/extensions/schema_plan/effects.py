@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from penstock.errors import SchemaConflictError
-from penstock.extensions.schema_plan.readers import Reader, Readers, Table
+from penstock.operations import Reader, Readers, ReaderTable
 from penstock.records import RowShape
 from penstock.schemas import Schema, list_fields, merge_schemas
 from penstock.tables import Growth, Struct, compare_columns, merge_columns, name_column, read_event
@@ -54,33 +54,64 @@ def list_effects(
         old_readers: whether programs with every version before can read the new records.
         readers: the readers.
     """
-    growth = _find_growth(schema, merged)
+    topics = readers.find_topics(name)
+    version = _Version(name, schema, merged)
     found: list[Effect] = []
     for reader in readers.find(name):
         if reader.own_code:
             found.append(_affect_own_code(reader, old_readers))
             continue
-        tables = reader.choose_tables(name)
+        if reader.fields:
+            found.append(_affect_fields(reader, version))
+            continue
+        tables = reader.choose_tables(name, topics)
         if tables is None:
             found.append(_affect_unrouted(reader, name))
             continue
-        if reader.has_plan:
-            advice = "check its plan with `penstock staging check`: columns that it names must stay"
-            found.append(Effect(reader.consumer, reader.program, "", (), Action.NONE, advice))
         for table in tables:
-            found.append(_affect_table(reader, table, name, schema, growth))
-            found += _affect_rules(reader, table, schema, growth, readers)
+            found.append(_affect_table(reader, table, version))
+            found += _affect_rules(reader, table, version, readers)
     return tuple(found)
 
 
-def _find_growth(schema: Schema, merged: Sequence[Schema]) -> Growth | None:
-    """Return how columns grow; None if no column can hold all versions."""
-    try:
-        before = merge_columns(Struct(), read_event(merged[0])) if merged else Struct()
-        now = read_event(merge_schemas([*merged, schema]))
-        return compare_columns(before, merge_columns(before, now))
-    except SchemaConflictError:
-        return None
+class _Version:
+    """A new version of a schema, and the merge of those before."""
+
+    def __init__(self, name: str, schema: Schema, merged: Sequence[Schema]) -> None:
+        self.name = name
+        self.fields = {each.json_name for each in list_fields(schema)}
+        self._before = read_event(merged[0]) if merged else Struct()
+        self._new = Struct()
+        self._after: Struct | None = None
+        try:
+            self._new = read_event(merge_schemas([schema]))
+            self._after = read_event(merge_schemas([*merged, schema]))
+        except SchemaConflictError:
+            pass
+
+    def find_growth(self, table: ReaderTable) -> Growth | None:
+        """Return how the columns of a table grow; None if none can hold all versions."""
+        if self._after is None:
+            return None
+        try:
+            before = merge_columns(Struct(), table.hold(self._before))
+            return compare_columns(before, merge_columns(before, table.hold(self._after)))
+        except SchemaConflictError:
+            return None
+
+    def list_gone(self, table: ReaderTable) -> list[str]:
+        """Return the columns that a plan names, and whose fields the version drops."""
+        if table.columns is None or not table.columns.fields:
+            return []
+        held = {field.name for field, _ in table.list_fields(self._new)}
+        before = table.list_fields(self._before)
+        return [column.field for field, column in before if field.name not in held]
+
+    def list_columns(self, table: ReaderTable) -> set[str]:
+        """Return the names of the columns that its records fill."""
+        if table.has_changes or table.columns:
+            return {column.field for _, column in table.list_fields(self._new)}
+        return self.fields
 
 
 def _affect_own_code(reader: Reader, old_readers: bool) -> Effect:
@@ -100,11 +131,19 @@ def _affect_unrouted(reader: Reader, name: str) -> Effect:
     return Effect(reader.consumer, reader.program, "", (), Action.REPLAY, advice)
 
 
-def _affect_table(
-    reader: Reader, table: Table, name: str, schema: Schema, growth: Growth | None
-) -> Effect:
-    lost = _list_lost(schema, table.shape)
-    columns, action, advice = _choose_action(reader, table, name, growth)
+def _affect_fields(reader: Reader, version: _Version) -> Effect:
+    lost = tuple(each for each in reader.fields if each not in version.fields)
+    if lost:
+        action = Action.RELEASE
+        advice = f"it leaves out records without {', '.join(lost)}: change it first, or keep them"
+    else:
+        action, advice = Action.NONE, f"it reads {', '.join(reader.fields)} alone"
+    return Effect(reader.consumer, reader.program, "", (), action, advice)
+
+
+def _affect_table(reader: Reader, table: ReaderTable, version: _Version) -> Effect:
+    lost = _list_lost(version.list_columns(table), table.shape)
+    columns, action, advice = _choose_action(reader, table, version)
     if lost:
         action = Action.NEW_TABLE
         advice = (
@@ -115,15 +154,19 @@ def _affect_table(
 
 
 def _choose_action(
-    reader: Reader, table: Table, name: str, growth: Growth | None
+    reader: Reader, table: ReaderTable, version: _Version
 ) -> tuple[tuple[str, ...], Action, str]:
     """Return the columns of a table that change, what to do, and why."""
+    growth = version.find_growth(table)
     if growth is None:
         advice = "no column holds all versions: write these records to a table of their own"
         return (), Action.NEW_TABLE, advice
-    columns = tuple(_describe_growth(growth))
+    gone = version.list_gone(table)
+    columns = (*_describe_growth(growth), *(f"- {each}" for each in gone))
     action, advice = Action.NONE, "the job changes the table with the first batch that needs it"
-    if not columns:
+    if gone:
+        advice = f"its plan names {', '.join(gone)}, of which new rows have no value"
+    elif not columns:
         advice = "its columns stay as they are"
     elif table.kind == "dynamodb":
         advice = "rows have the new values as attributes"
@@ -132,7 +175,9 @@ def _choose_action(
         advice = "no reader reads whole numbers of old files as doubles, and the job would stop"
     elif not reader.is_running:
         action = Action.SYNC
-        advice = f"its columns grow with the next run, or now with `penstock schema sync {name}`"
+        advice = (
+            f"its columns grow with the next run, or now with `penstock schema sync {version.name}`"
+        )
     elif growth.rewritten:
         advice = "the job writes the column again with its next batch"
     return columns, action, advice
@@ -148,26 +193,26 @@ def _describe_growth(growth: Growth) -> Iterator[str]:
         yield f"~ {column.name} {column.type} (written again)"
 
 
-def _list_lost(schema: Schema, shape: RowShape | None) -> tuple[str, ...]:
-    """Return the fields of a row's key, time and order that no record of a schema has."""
+def _list_lost(has: Collection[str], shape: RowShape | None) -> tuple[str, ...]:
+    """Return the fields of a row's key, time and order that no record has."""
     if shape is None:
         return ()
     needed = [shape.event_time, *shape.order]
     if shape.key_format is None:
         needed += [*shape.key, *shape.sort]
-    has = {each.json_name for each in list_fields(schema)}
     return tuple(dict.fromkeys(field for field in needed if field and field not in has))
 
 
 def _affect_rules(
-    reader: Reader, table: Table, schema: Schema, growth: Growth | None, readers: Readers
+    reader: Reader, table: ReaderTable, version: _Version, readers: Readers
 ) -> Iterator[Effect]:
     """Yield what changes for the rule of quality that limits nulls by column."""
     limits = readers.rules.get(table.name, {}) if table.kind == "lake" else {}
     pairs = (pair.strip().split("=", 1) for pair in limits.get("null-shares", "").split(","))
     shares = {pair[0].lower(): pair[1] for pair in pairs if len(pair) == 2}
+    growth = version.find_growth(table) if limits else None
     added = [new.column.name for new in growth.added if not new.parent] if growth else []
-    has = {name_column(each.json_name).lower() for each in list_fields(schema)}
+    has = {name_column(each).lower() for each in version.list_columns(table)}
     gone = tuple(column for column in shares if column != "*" and column not in has)
     under = tuple(column for column in added if column.lower() not in shares and "*" in shares)
     for columns, advice in (

@@ -15,7 +15,7 @@ from typing import Any, Final
 from penstock.errors import SchemaError
 from penstock.extensions.schema_plan._names import find_lines, list_mentions
 from penstock.extensions.schema_plan.files import SUFFIX, Problem, SourceFile
-from penstock.schemas import Schema, canonical_form, inline_references, load_schema
+from penstock.schemas import Schema, inline_references, load_canonical, load_schema
 
 _MARKS: Final = (
     (b"\xef\xbb\xbf", "UTF-8 with a byte order mark"),
@@ -149,8 +149,7 @@ class _Loader:
             text = source.text
             if parts:
                 text = inline_references(text, [part.text for part in parts])
-            schema = load_schema(text)
-            definition = canonical_form(schema)
+            schema, definition = load_canonical(text)
             if len(definition) > len(text):  # with full names it may exceed the limit of length
                 load_schema(definition)
         except SchemaError as error:

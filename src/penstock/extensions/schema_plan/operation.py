@@ -15,8 +15,8 @@ from penstock.extensions.schema_plan.effects import KEY_FIELD, Effect, list_effe
 from penstock.extensions.schema_plan.exceptions import Exemption, load_exemptions
 from penstock.extensions.schema_plan.files import SUFFIX, Problem, read_folder
 from penstock.extensions.schema_plan.folder import SchemaFile, load_folder
-from penstock.extensions.schema_plan.readers import Readers
 from penstock.extensions.schema_plan.verdict import Matrix, Verdict, judge
+from penstock.operations import Readers
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import SchemaRegistry
 from penstock.schemas import Compatibility, load_schema

@@ -23,8 +23,8 @@ from penstock.schemas import (
     Compatibility,
     Incompatibility,
     Schema,
-    canonical_form,
-    check_compatibility,
+    check_both_ways,
+    load_canonical,
     load_schema,
     merge_schemas,
 )
@@ -109,15 +109,20 @@ def _find_version(definition: str, stored: SchemaBackup) -> StoredVersion | None
     same = next((each for each in reversed(live) if each.definition == definition), None)
     if same or stored.checkpoint:
         return same
-    forms = ((each, _load_version(each)) for each in reversed(live))
-    return next((each for each, schema in forms if schema and schema[1] == definition), None)
+    return next((each for each in reversed(live) if _write_canonical(each) == definition), None)
 
 
-def _load_version(version: StoredVersion) -> tuple[Schema, str] | None:
-    """Return the schema of a version with its canonical text; None if no reader could use it."""
+def _write_canonical(version: StoredVersion) -> str | None:
     try:
-        schema = load_schema(version.definition)
-        return schema, canonical_form(schema)
+        return load_canonical(version.definition)[1]
+    except SchemaError:
+        return None
+
+
+def _load_version(version: StoredVersion) -> Schema | None:
+    """Return the schema of a version; None if no reader could use it."""
+    try:
+        return load_schema(version.definition)
     except SchemaError:
         return None
 
@@ -133,7 +138,7 @@ def _judge_known(found: StoredVersion, stored: SchemaBackup) -> Verdict:
 
 def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None) -> Verdict:
     live = [each for each in stored.versions if each.status is VersionStatus.AVAILABLE]
-    available = {each.number: loaded[0] for each in live if (loaded := _load_version(each))}
+    available = {each.number: loaded for each in live if (loaded := _load_version(each))}
     used_mode = (available and mode) or stored.compatibility
     readings = READINGS if stored.checkpoint else READINGS[1:]
     matrix = _check_modes(schema, available, stored.checkpoint, readings)
@@ -153,9 +158,17 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
 
 def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], list[Schema]]:
     """Return the versions that contradict none before them, and their merge, if there is any."""
+    versions = [version for _, version in sorted(available.items())]
+    try:
+        return versions, [merge_schemas(versions)] if versions else []
+    except SchemaConflictError:
+        return _agree_one_by_one(versions)
+
+
+def _agree_one_by_one(versions: Sequence[Schema]) -> tuple[list[Schema], list[Schema]]:
     usable: list[Schema] = []
     merged: list[Schema] = []
-    for _, version in sorted(available.items()):
+    for version in versions:
         try:
             merged = [merge_schemas([*merged, version])]
         except SchemaConflictError:
@@ -172,8 +185,7 @@ def _check_modes(
 ) -> Matrix:
     """Return the reasons of each mode; two schemas are compared once for all modes."""
     later = {number: available[number] for number in sorted(available) if number >= checkpoint}
-    backward = {number: check_compatibility(schema, each) for number, each in later.items()}
-    forward = {number: check_compatibility(each, schema) for number, each in later.items()}
+    compared = dict(zip(later, check_both_ways(schema, later.values()), strict=True))
 
     def check(mode: Compatibility, reading: ComparedWith) -> Reasons:
         if mode in {Compatibility.NONE, Compatibility.DISABLED} or not later:
@@ -184,10 +196,11 @@ def _check_modes(
         direction = mode.removesuffix("_ALL")
         found: dict[Incompatibility, None] = {}
         for number in numbers:
+            backward, forward = compared[number]
             if direction != Compatibility.FORWARD:
-                found |= dict.fromkeys(backward[number])
+                found |= dict.fromkeys(backward)
             if direction != Compatibility.BACKWARD:
-                found |= dict.fromkeys(forward[number])
+                found |= dict.fromkeys(forward)
         return tuple(found)
 
     return {mode: {each: check(mode, each) for each in readings} for mode in Compatibility}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from penstock.errors import (
     Failure,
@@ -16,7 +17,7 @@ from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, check_schema, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
-from penstock.tables import read_event
+from penstock.tables import Struct, merge_columns, read_event
 
 
 def find_versions(
@@ -46,6 +47,8 @@ def admit_versions(
     known: Iterable[SchemaVersion] = (),
     table_of: Callable[[SchemaVersion], str] = lambda _: "",
     columns: Projection | None = None,
+    *,
+    keep_columns: bool = False,
 ) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
     """Check versions, older ones first; return those that can be used, and why others cannot.
 
@@ -57,7 +60,9 @@ def admit_versions(
         known: versions that are used already.
         table_of: the table of a version; versions of one table are merged.
         columns: those of a staged table.
+        keep_columns: whether tables have columns, each of which must hold all versions.
     """
+    admission = Admission(columns, keep_columns)
     found = sorted(found, key=lambda each: each.number)
     tables: dict[str, list[SchemaVersion]] = {table_of(each): [] for each in found}
     for each in known:
@@ -67,102 +72,99 @@ def admit_versions(
     refused: dict[SchemaKey, Failure] = {}
     for table, before in tables.items():
         new = [each for each in found if table_of(each) == table]
-        if not _fit_together(before, new, columns):
-            refused |= _admit_each(before, new, columns)
+        if not admission.fit_together(before, new):
+            refused |= admission.admit_each(before, new)
         admitted += [each for each in new if each.key not in refused]
     return sorted(admitted, key=lambda each: each.number), refused
 
 
-def _fit_together(
-    known: Sequence[SchemaVersion],
-    new: Sequence[SchemaVersion],
-    columns: Projection | None,
-) -> bool:
-    """Return whether all versions are valid and fit together, which one merge of all tells."""
-    try:
-        for each in new:
-            _check_alone(each, columns)
-        merged = merge_schemas([each.schema for each in (*known, *new)])
-        _check_columns(merged, columns)
-    except PenstockError:
-        return False
-    return True
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The check of the versions of one table; see `admit_versions`."""
 
+    columns: Projection | None = None
+    keep_columns: bool = False
 
-def _admit_each(
-    known: Sequence[SchemaVersion],
-    new: Sequence[SchemaVersion],
-    columns: Projection | None,
-) -> dict[SchemaKey, Failure]:
-    """Return why versions are refused, if each is checked with those admitted before it.
-
-    The merge with the merge of those is the same as a merge of all, unless a union tells types
-    apart that other versions have under two names. Then each is checked with a merge of all.
-    """
-    refused = _refuse(known, new, columns, together=False)
-    left = [each for each in new if each.key not in refused]
-    if not left or _fit_together(known, left, columns):
-        return refused
-    return _refuse(known, new, columns, together=True)
-
-
-def _refuse(
-    known: Sequence[SchemaVersion],
-    new: Sequence[SchemaVersion],
-    columns: Projection | None,
-    *,
-    together: bool,
-) -> dict[SchemaKey, Failure]:
-    refused: dict[SchemaKey, Failure] = {}
-    before = [each.schema for each in known]
-    if before and not together:
-        before = [merge_schemas(before)]
-    for version in new:
+    def fit_together(self, known: Sequence[SchemaVersion], new: Sequence[SchemaVersion]) -> bool:
+        """Return whether all versions are valid and fit together, which one merge of all tells."""
         try:
-            merged = admit(before, version, columns)
-        except PenstockError as error:
-            refused[version.key] = Failure.of(error)
-        else:
-            before = [*before, version.schema] if together else [merged]
-    return refused
+            for each in new:
+                self._check_alone(each)
+            old, own = ([each.schema for each in versions] for versions in (known, new))
+            merged = merge_schemas([*old, *own])
+            self._check_columns(merged, old, *([schema] for schema in own))
+        except PenstockError:
+            return False
+        return True
 
+    def admit_each(
+        self, known: Sequence[SchemaVersion], new: Sequence[SchemaVersion]
+    ) -> dict[SchemaKey, Failure]:
+        """Return why versions are refused, if each is checked with those admitted before it.
 
-def admit(
-    known: Sequence[Schema],
-    version: SchemaVersion,
-    columns: Projection | None = None,
-) -> Schema:
-    """Check a version, alone and merged with those known; return the merge.
+        The merge with the merge of those is the same as a merge of all, unless a union tells types
+        apart that other versions have under two names. Then each is checked with a merge of all.
+        """
+        refused = self._refuse(known, new, together=False)
+        left = [each for each in new if each.key not in refused]
+        if not left or self.fit_together(known, left):
+            return refused
+        return self._refuse(known, new, together=True)
 
-    Raises:
-        RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, or exceeds a
-            limit.
-        SchemaConflictError: it contradicts a known version, two fields or two types of a union
-            would be one column, or it has none of the chosen fields.
-        UnroutableError: its values are not events.
-    """
-    where = f"schema version {version.key} of {version.name}"
-    try:
-        _check_alone(version, columns)
-        merged = merge_schemas([*known, version.schema])
-        _check_columns(merged, columns)
-    except SchemaError as error:
-        raise type(error)(f"{where}: {error}") from error
-    return merged
+    def admit(self, known: Sequence[Schema], version: SchemaVersion) -> Schema:
+        """Check a version, alone and merged with those known; return the merge.
 
+        Raises:
+            RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, or exceeds a
+                limit.
+            SchemaConflictError: it contradicts a known version, two fields or two types of a union
+                would be one column, a column cannot hold both, or it has none of the chosen fields.
+            UnroutableError: its values are not events.
+        """
+        where = f"schema version {version.key} of {version.name}"
+        try:
+            self._check_alone(version)
+            merged = merge_schemas([*known, version.schema])
+            self._check_columns(merged, known)
+        except SchemaError as error:
+            raise type(error)(f"{where}: {error}") from error
+        return merged
 
-def _check_alone(version: SchemaVersion, columns: Projection | None) -> None:
-    schema = version.schema
-    check_schema(schema)
-    if not isinstance(schema, dict) or schema["type"] != "record":
-        raise UnroutableError(
-            f"schema version {version.key} of {version.name}: found no record, expected an event"
-        )
-    if columns is not None:
-        EventColumns(columns, merge_schemas([schema])).check()
+    def _refuse(
+        self, known: Sequence[SchemaVersion], new: Sequence[SchemaVersion], *, together: bool
+    ) -> dict[SchemaKey, Failure]:
+        refused: dict[SchemaKey, Failure] = {}
+        before = [each.schema for each in known]
+        if before and not together:
+            before = [merge_schemas(before)]
+        for version in new:
+            try:
+                merged = self.admit(before, version)
+            except PenstockError as error:
+                refused[version.key] = Failure.of(error)
+            else:
+                before = [*before, version.schema] if together else [merged]
+        return refused
 
+    def _check_alone(self, version: SchemaVersion) -> None:
+        schema = version.schema
+        check_schema(schema)
+        if not isinstance(schema, dict) or schema["type"] != "record":
+            raise UnroutableError(
+                f"schema version {version.key} of {version.name}: found no record, expected an"
+                " event"
+            )
+        if self.columns is not None:
+            EventColumns(self.columns, merge_schemas([schema])).check()
 
-def _check_columns(merged: Schema, columns: Projection | None) -> None:
-    read_event(merged)
-    if columns is not None:
-        EventColumns(columns, merged).check()
+    def _check_columns(self, merged: Schema, *earlier: Sequence[Schema]) -> None:
+        """Check that events have columns, and that those of earlier schemas can become them.
+
+        A field with one type has a column of that type, and with several one of members.
+        """
+        event = read_event(merged)
+        if self.columns is not None:
+            EventColumns(self.columns, merged).check()
+        for schemas in filter(None, earlier if self.keep_columns else ()):
+            held = merge_columns(Struct(), read_event(merge_schemas(schemas)))
+            merge_columns(held, event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_tabl
 from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS
 
+_CALL: Final = f"CALL {LAKE_CATALOG}.system"
 _HOUR: Final = 3_600
 # Readers merge them with their data file; one with so many is written again without its rows.
 _MOST_DELETE_FILES: Final = 3
@@ -85,25 +86,31 @@ def maintain_table(
     now = int(clock())
     # The driver of another query may have died before it did so itself.
     refill_columns(spark, found)
-    call = f"CALL {LAKE_CATALOG}.system"
-    spark.sql(
-        f"{call}.rewrite_data_files(table => '{table}', options => map("
-        f"'target-file-size-bytes', '{settings.file_mib * 2**20}', "
-        f"'delete-file-threshold', '{_MOST_DELETE_FILES}', 'remove-dangling-deletes', 'true'))"
-    )
-    # The ones of files that were written again stay otherwise.
-    spark.sql(
-        f"{call}.rewrite_position_delete_files("
-        f"table => '{table}', options => map('rewrite-all', 'true'))"
-    )
-    spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
+    options = {
+        "target-file-size-bytes": settings.file_mib * 2**20,
+        "delete-file-threshold": _MOST_DELETE_FILES,
+    }
+    for statement in write_compaction(table, options):
+        spark.sql(statement)
+    spark.sql(f"{_CALL}.rewrite_manifests(table => '{table}')")
     found.refresh()
     expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
     orphans = spark.sql(
-        f"{call}.remove_orphan_files(table => '{table}', prefix_listing => true, "
+        f"{_CALL}.remove_orphan_files(table => '{table}', prefix_listing => true, "
         f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
     ).count()
     found.refresh()
     return Upkeep(
         found.name, files, found.count_files(), snapshots, found.count_snapshots(), orphans
+    )
+
+
+def write_compaction(table: str, options: Mapping[str, int]) -> tuple[str, str]:
+    """Return the SQL that compacts the data files of a table, and then its delete files."""
+    given = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
+    return (
+        f"{_CALL}.rewrite_data_files(table => '{table}', options => map({given}))",
+        # Delete files of data files that were written again stay otherwise.
+        f"{_CALL}.rewrite_position_delete_files("
+        f"table => '{table}', options => map('rewrite-all', 'true'))",
     )

@@ -146,7 +146,8 @@ class Batches:
 def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:
     """Return the look-up of the versions of a group of tables."""
     names = group.tables if group.is_routed else None
-    return VersionLookup(registries, ledger, names, group.columns)
+    keep_columns = not group.reads_records
+    return VersionLookup(registries, ledger, names, group.columns, keep_columns=keep_columns)
 
 
 def format_now() -> str:

@@ -59,7 +59,8 @@ class VersionLookup:
     """Looks up versions for the batches of one table, or of tables by schema name.
 
     `registries` should cache their answers. `names` are the schema names that have a table; None if
-    all versions are one table's. `columns` are those of a staged table.
+    all versions are one table's. `columns` are those of a staged table. `keep_columns` says whether
+    a version is refused that the columns of earlier ones cannot hold.
     """
 
     def __init__(
@@ -68,7 +69,10 @@ class VersionLookup:
         ledger: Lookups,
         names: Collection[str] | None = None,
         columns: Projection | None = None,
+        *,
+        keep_columns: bool = False,
     ) -> None:
+        self._keep_columns = keep_columns
         self._registries = registries
         self._ledger = ledger
         self._names = names
@@ -106,7 +110,9 @@ class VersionLookup:
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
         refused |= self.find_unroutable(found)
         routed = [each for each in found if each.key not in refused]
-        admitted, inadmissible = admit_versions(routed, batch.all(), self.table_of, self._columns)
+        admitted, inadmissible = admit_versions(
+            routed, batch.all(), self.table_of, self._columns, keep_columns=self._keep_columns
+        )
         number = len(batch.lookups) + 1
         refused |= inadmissible
         lookup = Lookup(batch.id.number, number, tuple(admitted), refused, others)

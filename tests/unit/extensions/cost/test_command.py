@@ -17,7 +17,7 @@ def test_the_table_has_four_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "1,000 events a second of 1,024 bytes, consumers: 1, kept for 168 hours"
     assert max(map(len, lines)) <= 92
     (total,) = [line.split() for line in lines if line.startswith("total")]
-    assert total == ["total", "585.92*", "987.69*", "102.00*", "419.05"]
+    assert total == ["total", "585.92", "987.69*", "102.00*", "419.05"]
     assert "MSK as built costs less than Kinesis shards at no rate" in lines
     assert lines[-1].startswith("* with a price that was not verified")
 
@@ -30,9 +30,10 @@ def test_items_have_their_prices_and_where_they_are_from(
     printed = capsys.readouterr().out
     assert (
         "  brokers: 2 x 0.204 x 730 = 297.84 (kafka.m7g.large, hour; "
-        "https://aws.amazon.com/msk/pricing/; not verified)"
+        "https://aws.amazon.com/msk/pricing/; AWS's agent toolkit, msk_sizing.py)"
     ) in printed
     assert "  shards: 1 x 0.015 x 730 = 10.95 (shard, hour; " in printed
+    assert "https://aws.amazon.com/msk/pricing/; not verified)" in printed  # of MSK Serverless
     assert "shards of fan-out" not in printed
 
 

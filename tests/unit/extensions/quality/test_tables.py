@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
+from penstock.aws import Athena
 from penstock.errors import OperationError
-from penstock.extensions.quality import Athena, Limits, QualitySettings
+from penstock.extensions.quality import Limits, QualitySettings
 from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets

@@ -13,8 +13,8 @@ import pytest
 from penstock.cli import main
 from penstock.extensions.schema_plan.baseline import load_baseline
 from penstock.extensions.schema_plan.operation import Plan, make_plan
-from penstock.extensions.schema_plan.readers import load_readers
 from penstock.framing import FrameKind
+from penstock.operations import load_readers
 from penstock.registry import (
     RegistryBackup,
     SchemaBackup,

@@ -9,7 +9,7 @@ import pytest
 from penstock.cli import main
 from penstock.extensions.schema_plan.baseline import use_registry
 from penstock.extensions.schema_plan.operation import apply_plan, make_plan
-from penstock.extensions.schema_plan.readers import Readers
+from penstock.operations import Readers
 from penstock.registry import (
     SchemaStore,
 )

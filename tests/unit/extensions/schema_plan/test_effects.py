@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import OperationError
 from penstock.extensions.schema_plan.effects import Action, Effect, list_effects
-from penstock.extensions.schema_plan.readers import load_readers
+from penstock.operations import load_readers
 from penstock.schemas import Schema, merge_schemas
-from tests.unit.extensions.schema_plan.outputs import (
+from tests.fixtures.root_outputs import (
     _run,
     make_consumer,
     make_producer,
@@ -22,7 +21,7 @@ _BASE = {"deviceId": "string", "timestamp": "string", "level": ["null", "int"]}
 _TABLES = ["--lake-table", "lake.readings", "--parquet-table", "lake.readings_plain"]
 
 
-def _schema(**fields: Any) -> Schema:
+def _schema(**fields: Any) -> Any:
     described = [{"name": name, "type": type_} for name, type_ in fields.items()]
     return {"type": "record", "name": "r", "fields": described}
 
@@ -54,7 +53,6 @@ def test_each_reader_of_the_topic_is_named_with_its_tables(tmp_path: Path) -> No
     columns = ("+ flow double", "~ level int -> bigint")
     job = "the job changes the table with the first batch that needs it"
     rows = "rows have the new values as attributes"
-    plan = "check its plan with `penstock staging check`: columns that it names must stay"
     no_table = (
         "the job has no table for sensor: add it to `writes` before the first record; records "
         "until then are dead letters, which a replay writes"
@@ -67,7 +65,9 @@ def test_each_reader_of_the_topic_is_named_with_its_tables(tmp_path: Path) -> No
             ("function consumer", "p-readings", columns, Action.NONE, rows),
             ("function consumer-odd", "p-odd", columns, Action.NONE, rows),
             ("job routed", "", (), Action.REPLAY, no_table),
-            ("job staged", "", (), Action.NONE, plan),
+            ("job staged", "p-devices", ("~ Height int -> bigint",), Action.NONE, rows),
+            ("job staged", "lake.devices", ("~ Height int -> bigint",), Action.NONE, job),
+            ("job staged", "p-joined", ("~ of.Height int -> bigint",), Action.NONE, rows),
             ("client report", "", (), Action.NONE,
              "programs with any version before can read its records"),
         ]
@@ -82,14 +82,100 @@ def test_a_topic_of_another_name_and_its_routes_are_followed(tmp_path: Path) -> 
         ("job consume", "p-readings"): Action.NONE,
         ("job routed", "lake.pumps"): Action.NONE,
         ("job routed", "p-pumps"): Action.NONE,
+        ("job staged", "p-runs"): Action.NEW_TABLE,
+        ("job staged", "p-joined"): Action.NEW_TABLE,
         ("client report", ""): Action.RELEASE,
         ("consumer, whose outputs are not given", ""): Action.RELEASE,
     }
+    assert found["job staged", "p-joined"].lost == ("seq",)
     assert found["client report", ""].advice == (
         "a program that reads all records with one version needs this one first"
     )
     assert found["consumer, whose outputs are not given", ""].consumer == "audit"
     assert found["job routed", "lake.pumps"].columns[0] == "+ id bigint"
+
+
+def test_a_field_that_a_plan_names_and_records_lose_is_named(tmp_path: Path) -> None:
+    found = _affect(tmp_path, "sensor", _schema(deviceId="string", flow="int"), _schema(**_BASE))
+
+    effect = found["job staged", "lake.devices"]
+    assert (effect.columns, effect.action, effect.lost) == (("- Height",), Action.NONE, ())
+    assert effect.advice == "its plan names Height, of which new rows have no value"
+
+
+def test_a_plan_that_chooses_none_of_the_fields_needs_another_key(tmp_path: Path) -> None:
+    found = _affect(tmp_path, "sensor", _schema(flow="int"), _schema(**_BASE))
+
+    assert found["job staged", "p-devices"].lost == ("deviceid",)
+    assert found["job staged", "p-joined"].lost == ()  # a driver's row is what has the key
+
+
+def test_jobs_that_outputs_describe_are_named_with_what_they_read(tmp_path: Path) -> None:
+    totals = {"lake.totals": {"device": ["deviceId"], "levels": ["level"]}}
+    consumer = make_consumer()
+    consumer["sales"] = {
+        "readers": {
+            "shop-totals": {"tables": ["lake.readings"], "fields": ["level"], "writes": totals},
+            "shop-json": {"topics": ["plant"], "fields": ["deviceId", "seq"]},
+        }
+    }
+    files = [write_outputs(tmp_path / "c.json", consumer)]
+
+    def find(name: str, **fields: Any) -> dict[str, tuple[str, str]]:
+        found = list_effects(name, _schema(**fields), [], True, load_readers(files))
+        return {
+            each.program: (each.action, each.advice) for each in found if "shop" in each.program
+        }
+
+    assert find("sensor", **_BASE) == {"job shop-totals": ("none", "it reads level alone")}
+    assert find("plant", deviceId="string") == {
+        "job shop-totals": (
+            "release first", "it leaves out records without level: change it first, or keep them"
+        ),
+        "job shop-json": (
+            "release first", "it leaves out records without seq: change it first, or keep them"
+        ),
+    }  # fmt: skip
+    assert find("other", **_BASE) == {}
+
+
+@pytest.mark.parametrize("has_envelopes", [True, False])
+def test_tables_of_changes_have_the_columns_of_rows(tmp_path: Path, *, has_envelopes: bool) -> None:
+    words = ["--topic-pattern", "films[.].*", "--current-table", "lake.{table}"]
+    words += ["--current-dynamodb-table", "p-{table}"]
+    consumer = make_consumer()
+    consumer["platform"]["brokers"]["topics"] += ["films.public.film"]
+    consumer["films"] = {"readers": {"films": {"arguments": words}}}
+    row = {"film_id": "int", "title": ["null", "string"]}
+
+    def write(row: dict[str, Any]) -> Schema:
+        if not has_envelopes:
+            return _schema(**row, __op="string")
+        after, source = _schema(**row), _schema(lsn="long")
+        after["name"], source["name"] = "row", "source"
+        return _schema(after=["null", after], op="string", source=source)
+
+    found = list_effects(
+        "films.public.film-value",
+        write(row | {"rating": ["null", "string"]}),
+        [merge_schemas([write(row)])],
+        True,
+        load_readers([write_outputs(tmp_path / "c.json", consumer)]),
+    )
+
+    changed = [each for each in found if each.program == "job films"]
+    assert [(each.table, each.columns) for each in changed] == [
+        ("lake.films_public_film", ("+ rating string",)),
+        ("p-films_public_film", ("+ rating string",)),
+    ]
+
+
+def test_a_job_with_a_program_of_its_own_is_named(tmp_path: Path) -> None:
+    run = _run(*_TABLES, program="own_program")
+
+    found = _affect(tmp_path, "sensor", _schema(**_BASE), run=run)
+
+    assert ("job consume", "lake.readings") in found
 
 
 def test_nobody_reads_a_topic_without_readers(tmp_path: Path) -> None:
@@ -191,33 +277,3 @@ def test_rules_of_quality_are_named(tmp_path: Path) -> None:
         ("lake.readings", ("flow",), Action.NONE,
          "the limit of other columns, 0.2, is for the new ones too"),
     ]  # fmt: skip
-
-
-def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
-    found = load_readers([write_outputs(tmp_path / "p.json", make_producer())])
-
-    assert found.budgets == {"pump": 7}
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[", "holds no outputs, expected what `terraform output -json` prints"),
-        ("[]", "holds no outputs, expected what `terraform output -json` prints"),
-        ('{"consumer": 1}', "holds no outputs, expected what `terraform output -json` prints"),
-        ('{"platform": {"value": {}}}', "has no outputs of a root: KeyError('consumer')"),
-        ('{"contracts": {"value": {"a": {}}}}', "has no outputs of a root: KeyError('topics')"),
-    ],
-)
-def test_a_file_that_holds_no_outputs_is_named(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "o.json"
-    path.write_text(text)
-
-    with pytest.raises(OperationError) as caught:
-        load_readers([path])
-    assert str(caught.value).startswith(f"{path} {problem}")
-
-
-def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match=r"o\.json cannot be read: No such file or directory"):
-        load_readers([tmp_path / "o.json"])

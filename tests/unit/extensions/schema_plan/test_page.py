@@ -18,10 +18,10 @@ from localcloud.cloud import Cloud
 from localcloud.testing.policies import trust
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, work_as
+from tests.fixtures.root_outputs import make_consumer, write_outputs
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
 from tests.unit.extensions.schema_plan.folders import commit
-from tests.unit.extensions.schema_plan.outputs import make_consumer, write_outputs
 
 _ROOT = Path(__file__).parents[4]
 _TEXT = (_ROOT / "docs/schema-plan.md").read_text()
@@ -231,8 +231,7 @@ def test_the_workflow_runs_a_plan(repository: Path, capsys: pytest.CaptureFixtur
 def test_the_data_source_prints_an_object_of_strings(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (text,) = _blocks("hcl")
-    found = re.search(r"program = (\[.*\])", text)
+    found = re.search(r"program = (\[.*\])", "\n".join(_blocks("hcl")))
     assert found
     program, *words = json.loads(found[1])
     assert program == "penstock"

@@ -22,8 +22,8 @@ from penstock.extensions.schema_plan.operation import (
     apply_plan,
     make_plan,
 )
-from penstock.extensions.schema_plan.readers import Readers
 from penstock.extensions.schema_plan.verdict import CONTRADICTION, READINGS, _check_modes
+from penstock.operations import Readers
 from penstock.registry import ComparedWith, SchemaStore, check_rule
 from penstock.schemas import Compatibility, canonical_form, load_schema
 from tests.oracle.evolve import COMPATIBLE, INCOMPATIBLE, evolve

@@ -9,18 +9,19 @@ import pytest
 
 from penstock.extensions.schema_plan.baseline import use_registry
 from penstock.extensions.schema_plan.operation import Plan, State, make_plan
-from penstock.extensions.schema_plan.readers import Readers, load_readers
 from penstock.extensions.schema_plan.report import (
     COMMENT_CHARACTERS,
     list_annotations,
     write_markdown,
     write_terraform,
 )
+from penstock.operations import Readers, load_readers
 from penstock.registry import (
     SchemaStore,
 )
 from penstock.schemas import Compatibility, canonical_form, load_schema
 from tests.fixtures.commands import read_json
+from tests.fixtures.root_outputs import make_consumer, write_outputs
 from tests.stubs.schema_stores import MemoryAdmin
 from tests.unit.extensions.schema_plan.folders import (
     BASE,
@@ -33,7 +34,6 @@ from tests.unit.extensions.schema_plan.folders import (
     run,
     write,
 )
-from tests.unit.extensions.schema_plan.outputs import make_consumer, write_outputs
 
 __all__ = ["run", "write"]
 

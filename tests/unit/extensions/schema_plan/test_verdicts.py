@@ -9,10 +9,10 @@ import pytest
 
 from penstock.extensions.schema_plan.baseline import Baseline, use_registry
 from penstock.extensions.schema_plan.operation import State, make_plan
-from penstock.extensions.schema_plan.readers import Readers
 from penstock.extensions.schema_plan.report import (
     list_lines,
 )
+from penstock.operations import Readers
 from penstock.registry import (
     ComparedWith,
     SchemaBackup,
@@ -21,6 +21,7 @@ from penstock.registry import (
     VersionStatus,
 )
 from penstock.schemas import Compatibility, canonical_form, load_schema
+from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
 from tests.stubs.schema_stores import MemoryAdmin
 from tests.unit.extensions.schema_plan.folders import (
     BASE,
@@ -32,7 +33,6 @@ from tests.unit.extensions.schema_plan.folders import (
     run,
     write,
 )
-from tests.unit.extensions.schema_plan.outputs import make_consumer, make_producer, write_outputs
 
 __all__ = ["run", "write"]
 

@@ -122,7 +122,9 @@ class World:
 
     def retry(self, name: str, has_time: Callable[[], bool] = lambda: True) -> RetryCounts:
         """Run the retries that are due now."""
-        return Retries(self.joiner, ParkedRecords(self.store), name).run(self.now_s, has_time)
+        return Retries(self.joiner, ParkedRecords(self.store), name).run(
+            int(self.clock()), has_time
+        )
 
     def _give_up(self, record: Record, failure: Failure) -> FailedRecord:
-        return FailedRecord(record, failure, None, "spark", self.now_s * 1_000)
+        return FailedRecord(record, failure, None, "spark", int(self.clock() * 1_000))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any, Final
@@ -13,7 +13,8 @@ from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
 from penstock.attempts import Attempts
-from penstock.aws import AwsClient, Fault, Service, classify_answer
+from penstock.aws.client import AwsClient, Service
+from penstock.aws.errors import Fault, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import (
     OperationError,
@@ -26,7 +27,16 @@ _ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=
 _SCAN_LIMIT: Final = "Bytes scanned limit"
 _OPEN: Final = ("QUEUED", "RUNNING")
 
-Row = Mapping[str, str | None]
+QueryRow = Mapping[str, str | None]
+
+
+def quote_identifier(parts: Iterable[str]) -> str:
+    """Return an identifier of Athena's SQL, such as a table, whose parts may have any characters.
+
+    Args:
+        parts: its names from the outside in: database and table, or column and fields.
+    """
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
 
 class _MissingError(OperationError):
@@ -34,11 +44,11 @@ class _MissingError(OperationError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The rows of a query by the names of its columns, and what the query cost."""
 
     id: str
-    rows: tuple[Row, ...]
+    rows: tuple[QueryRow, ...]
     scanned_bytes: int
     milliseconds: int
 
@@ -88,7 +98,7 @@ class Athena:
             return False
         return True
 
-    def ask(self, sql: str, database: str) -> Answer:
+    def ask(self, sql: str, database: str) -> QueryAnswer:
         """Run a query and return its answer.
 
         Raises:
@@ -105,7 +115,7 @@ class Athena:
         query = str(self._call(self._athena, "StartQueryExecution", request)["QueryExecutionId"])
         found = self._wait_for_end(query)
         statistics = found.get("Statistics", {})
-        return Answer(
+        return QueryAnswer(
             query,
             self._read_rows(query),
             int(statistics.get("DataScannedInBytes", 0)),
@@ -138,11 +148,12 @@ class Athena:
         if _SCAN_LIMIT in reason:
             raise OperationError(
                 f"Athena's query {query} would scan more than the limit of the work group "
-                f"{self._workgroup}, expected less: check fewer days (--since), or raise the limit"
+                f"{self._workgroup}, expected less: check fewer days (--since of penstock "
+                "quality), or raise the limit"
             )
         raise OperationError(f"Athena's query {query} is {status['State']}: {reason}")
 
-    def _read_rows(self, query: str) -> tuple[Row, ...]:
+    def _read_rows(self, query: str) -> tuple[QueryRow, ...]:
         lines: list[list[str | None]] = []
         token: dict[str, str] = {}
         while True:

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from penstock.attempts import Attempts
-from penstock.aws import Answer
+from penstock.aws import Answer, Athena, athena
 from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
-from penstock.extensions.quality import Athena, athena
 
 _THROTTLED = ("ThrottlingException", 400)
 _ENDED = {"Status": {"State": "SUCCEEDED"}, "Statistics": {"DataScannedInBytes": 7}}
@@ -79,7 +78,8 @@ def test_rows_come_by_name_from_every_page(asked: Any) -> None:
     [
         (
             {"State": "CANCELLED", "StateChangeReason": "x : Bytes scanned limit was exceeded"},
-            "query q would scan more than the limit of the work group work, expected less: check",
+            "query q would scan more than the limit of the work group work, expected less: check "
+            r"fewer days \(--since of penstock quality\), or raise the limit$",
         ),
         (
             {"State": "FAILED", "StateChangeReason": "TABLE_NOT_FOUND: it is not there."},

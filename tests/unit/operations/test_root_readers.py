@@ -1,0 +1,133 @@
+"""The readers that outputs of Terraform's roots name, and files that hold none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import OperationError
+from penstock.operations import Account, Grant, Producer, ReaderTable, load_readers
+from penstock.records import Mode, RowShape
+from tests.fixtures.outputs import put_out
+from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
+
+__all__ = ["put_out"]
+
+
+def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
+    found = load_readers([write_outputs(tmp_path / "p.json", make_producer())])
+
+    assert found.budgets == {"pump": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "holds no outputs, expected what `terraform output -json` prints"),
+        ("[]", "holds no outputs, expected what `terraform output -json` prints"),
+        ('{"consumer": 1}', "holds no outputs, expected what `terraform output -json` prints"),
+        ('{"platform": {"value": {}}}', "has no outputs of a root: KeyError('consumer')"),
+        ('{"contracts": {"value": {"a": {}}}}', "has no outputs of a root: KeyError('topics')"),
+    ],
+)
+def test_a_file_that_holds_no_outputs_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "o.json"
+    path.write_text(text)
+
+    with pytest.raises(OperationError) as caught:
+        load_readers([path])
+    assert str(caught.value).startswith(f"{path} {problem}")
+
+
+def test_the_folder_of_a_root_stands_for_its_outputs(put_out: Callable[..., Path]) -> None:
+    root = put_out(**make_producer())
+
+    assert load_readers([root]).budgets == {"pump": 7}
+
+
+def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"o\.json cannot be read: No such file or directory"):
+        load_readers([tmp_path / "o.json"])
+
+
+def test_producers_access_lists_and_accounts_are_those_of_the_roots(tmp_path: Path) -> None:
+    consumer, producer = make_consumer(), make_producer()
+    consumer["platform"] |= {"account_id": "2", "region": "eu-central-1"}
+    consumer["profiles"] = {"analytics": {"KAFKA_BOOTSTRAP_SERVERS": "exposed:1"}}
+    producer["profiles"]["pumps"]["KAFKA_BOOTSTRAP_SERVERS"] = "b-1:9098,b-2:9098"
+    program = {"usernames": ["u-1", "u-2"], "topics": ["sensor"], "writes": ["plant"]}
+    producer["contracts"]["analytics"]["programs"] = {"jobs": program}
+
+    found = load_readers(
+        [
+            write_outputs(tmp_path / "c.json", consumer),
+            write_outputs(tmp_path / "p.json", producer),
+        ]
+    )
+
+    assert found.producers == (
+        Producer("function pumps", "plant", "pump", 7),
+        Producer("function sensors", "sensor", "sensor"),
+    )
+    assert found.grants == (
+        Grant("analytics", "jobs", ("u-1", "u-2"), frozenset({"sensor"}), frozenset({"plant"})),
+    )
+    assert found.accounts == {"analytics": Account("2", "eu-central-1")}
+    assert found.brokers == "b-1:9098,b-2:9098"
+
+
+def test_a_topic_is_of_the_table_that_names_it_or_of_the_first_pattern(tmp_path: Path) -> None:
+    consumer = make_consumer(jobs=("staged",))
+    consumer["platform"]["brokers"]["topics"] = ["a-1", "a-2", "b-1"]
+    consumer["platform"]["jobs"]["named"]["staged"]["plan"] = [
+        {"name": name, "topics": topics, "topic_pattern": pattern, "columns": [],
+         "lower_case": False, "key": "id"}
+        for name, topics, pattern in [
+            ("one", [], "a-.*"), ("two", ["a-1"], ".*-1"), ("all", [], ".*")
+        ]
+    ]  # fmt: skip
+
+    (job,) = [
+        each
+        for each in load_readers([write_outputs(tmp_path / "c.json", consumer)]).readers
+        if each.program == "job staged"
+    ]
+
+    assert {each.name: sorted(each.topics or ()) for each in job.tables} == {
+        "p-one": ["a-2"], "p-two": ["a-1", "b-1"], "p-all": []
+    }  # fmt: skip
+    assert job.topics == {"a-1", "a-2", "b-1"}
+
+
+def test_outputs_of_an_older_root_are_refused_by_what_they_lack(tmp_path: Path) -> None:
+    consumer = make_consumer(jobs=("staged",))
+    del consumer["platform"]["jobs"]["named"]["staged"]["plan"]
+
+    with pytest.raises(OperationError, match=r"has no outputs of a root: KeyError\('plan'\)"):
+        load_readers([write_outputs(tmp_path / "c.json", consumer)])
+
+
+@pytest.mark.parametrize(
+    ("told", "shape"),
+    [
+        ({}, None),
+        ({"shape": {}}, RowShape()),
+        (
+            {"shape": {"key": "id", "mode": "upsert", "sort-name": "none"}},
+            RowShape(("id",), sort_name=None, mode=Mode.UPSERT),
+        ),
+    ],
+)
+def test_a_table_that_no_job_writes_has_the_shape_of_its_function(
+    told: dict[str, object], shape: RowShape | None, tmp_path: Path
+) -> None:
+    consumer = make_consumer(jobs=("consume",))
+    odd = {"name": "g", "table": "p-odd", "mappings": {"sensor": "m"}, **told}
+    consumer["functions"]["consumer-odd"] = odd
+
+    found = load_readers([write_outputs(tmp_path / "c.json", consumer)])
+
+    (reader,) = (each for each in found.readers if each.program == "function consumer-odd")
+    assert reader.tables == (ReaderTable("dynamodb", "p-odd", shape),)
