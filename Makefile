@@ -7,8 +7,8 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-down up down status check unit test mutants lint tf-check build contract \
-  aws-check check-seed format docs lock pr nightly bench clean
+.PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-services demo-down up down status check unit test mutants lint tf-check build contract \
+  aws-check check-seed format docs lock pr nightly bench proof-schemas clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -35,10 +35,15 @@ demo-cdc: install ## Capture the changes of a PostgreSQL database, alone or besi
 demo-watch: install ## Let Prometheus scrape the brokers, and draw the rates of two topics
 	@$(VENV)/python -m demo.watch
 
-demo-down: down ## End what the demo left running
+demo-services: install ## Let two services write to each other while brokers die and passwords change
+	@$(VENV)/python -m demo.services
+
+demo-down: down ## End what the demo left running, and drop its profiles
+	@$(VENV)/python -m demo.profiles
 
 up: install ## Start localcloud: the AWS accounts on this machine
 	@$(VENV)/python -m localcloud up
+	@echo "after make demo or penstock init, $(VENV)/penstock console shows both accounts in a browser"
 
 down: install ## End localcloud and every process it started
 	@$(VENV)/python -m localcloud down
@@ -72,10 +77,13 @@ tf-check: install ## Check the Terraform: format, validity, checkov
 	@$(VENV)/python tools/terraform.py check
 	@tools/checkov.sh
 
-pr: lint docs tf-check test ## Run all that CI runs
+pr: install ## Run all that CI runs
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs tf-check
+	@$(MAKE) --no-print-directory test
 
 nightly: export NIGHTLY = 1
-nightly: pr mutants ## Run the same with many more trials, then the mutants
+nightly: pr mutants ## Run the same with many more trials, then the mutants, and keep the trials of faults
+	@$(VENV)/python -m tools.fault_table
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.
@@ -118,3 +126,6 @@ clean: ## Remove everything that make put into this clone
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)
 	@$(VENV)/python -m bench $(if $(FORM),--form $(FORM)) $(RUNGS)
+
+proof-schemas: install ## Send 30 live schema changes to Penstock and its peers, and write docs/proof.md
+	@$(VENV)/python -m proof $(ARGS)

@@ -1,4 +1,4 @@
-"""Fixtures for every test: trials and seeds of randomised tests, and the two accounts."""
+"""Fixtures for every test: trials and seeds, what faults did, and the two accounts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import hypothesis
 import pytest
 
 from localcloud.testing.clients import client, cloud
+from tests.fixtures.faults import fault
 
-__all__ = ["client", "cloud"]
+__all__ = ["client", "cloud", "fault"]
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
 _NIGHTLY_SECONDS = 3_600

@@ -16,6 +16,7 @@ from penstock.extensions.cost import read_prices
 from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.cost_tables import cost_parts, cost_plot
+from tools.fault_table import fault_parts, fault_problems
 from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
@@ -43,6 +44,7 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MENTION = re.compile(r"(?<![\w/-])docs/[\w/-]+\.md(?:#[\w-]+)?")
 _SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud/src", "tests", "tools", "bench", "demo")
+_SOURCES += ("proof",)
 _KINDS = (".json", ".py", ".tf")
 # Cells of tables are held short on these pages, except where code or tests write or read them.
 _NARROW = ("*.md", "docs/**/*.md")
@@ -54,7 +56,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
     write = parser.parse_args().write
-    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources(), *undeclared_parameters()]
+    problems = [*_stale_pages(write), *_bad_pages(), *_bad_sources()]
+    problems += [*undeclared_parameters(), *fault_problems()]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -95,7 +98,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
     decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
     fidelity = root / "localcloud/docs/fidelity.md"
-    cost = root / "docs/cost.md"
+    cost, faults = root / "docs/cost.md", root / "docs/faults.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
         *sorted(root.glob("infra/extensions/*/README.md")),
@@ -107,6 +110,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
         cost: _with_parts(cost.read_text(), cost_parts(read_prices())),
         cost.with_suffix(".svg"): cost_plot(),
+        faults: _with_parts(faults.read_text(), fault_parts()),
         reasons: with_reasons_table(reasons.read_text()),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 

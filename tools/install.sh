@@ -151,9 +151,10 @@ fetch_jars() {
         stale="${stale:+$stale,}${name%/pom.xml}"
     done
     [ -n "$stale" ] || return 0
-    MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${MAVEN_OPTS:-}" \
+    # Without colours too, it writes their escape codes as it ends.
+    said=$(MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${MAVEN_OPTS:-}" \
         mvn --quiet --batch-mode -Dstyle.color=never --threads 2 --file jars/pom.xml --projects "$stale" \
-        dependency:copy-dependencies -DoutputDirectory=lib
+        initialize dependency:copy-dependencies -DoutputDirectory=lib 2>&1) || fail "$said"
     for pom in $poms; do
         jars_ready "$pom" && continue
         fingerprint "$pom" >"$(jars_stamp "$pom")"

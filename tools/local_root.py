@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools.terraform import child_environ
 
-EXTENSIONS_FILE = "extensions.tf"  # the user's own, in the consumer's root
+EXTENSIONS_FILE = "extensions.tf"  # the user's own, in a root
 
 _INSTALLING = frozenset({"TF_CLI_CONFIG_FILE", "TF_PLUGIN_CACHE_DIR"})
 _PRIVATE = shutil.ignore_patterns(

@@ -13,6 +13,7 @@ from penstock.extensions.drift import SyncSettings, TableSettings
 from penstock.extensions.quality import QualitySettings, ScheduleSettings, TopicSettings
 from penstock.extensions.staging import RetrySettings
 from penstock.extensions.staging.spark import StageSettings
+from penstock.extensions.trace import TraceSettings
 from penstock.kafka import KafkaSettings
 from penstock.operations import ProduceSettings, ReadSettings, StatusSettings
 from penstock.producing import IntakeSettings
@@ -35,6 +36,7 @@ PROGRAMS: Mapping[str, Sequence[type[Settings]]] = {
     "status": (StatusSettings,),
     "staging": (StageSettings, RetrySettings, FunctionLeaseSettings),
     "quality": (QualitySettings, TopicSettings, ScheduleSettings, FunctionLeaseSettings),
+    "trace": (TraceSettings, KafkaSettings),
     "drift": (TableSettings, SyncSettings, FunctionLeaseSettings),
     "sales": (
         jobs.sales.settings.ProduceSettings,

@@ -38,16 +38,25 @@ from tests.stubs.sessions import make_session
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"
-# The roles that apply the roots, the one that submits jobs, and one that may write every topic.
+# The roles that apply the roots, those that look what is broken, the one that submits jobs, and one
+# that may write every topic.
 PRODUCER_DEPLOYER = f"arn:aws:iam::{PRODUCER}:role/deploy"
 DEPLOYERS = {
     "analytics": f"arn:aws:iam::{CONSUMER}:role/deploy",
     "billing": f"arn:aws:iam::{PRODUCER}:role/deploy-billing",
 }
+DOCTORS = {account: f"arn:aws:iam::{account}:role/doctor" for account in (PRODUCER, CONSUMER)}
 OPERATOR = f"arn:aws:iam::{CONSUMER}:role/operator"
 WRITER = f"arn:aws:iam::{PRODUCER}:role/writer"
 _CLIENT = Path(__file__).with_name("plain_client.py")
 _ZONES = ["euc1-az1", "euc1-az2"]
+# The call of an extension of both roots.
+DASHBOARD = """
+module "dashboard" {
+  source   = "../extensions/dashboard"
+  platform = local.platform
+}
+"""
 NETWORK = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}  # of a consumer
 _NO_CHANGES, _CHANGES = 0, 2
 
@@ -137,6 +146,7 @@ class Accounts:
             test_events={"create_registry": True, "events": {"EmptyTestEvent": "{}"}},
             topics={"sensor": {}},
         )
+        self.producer.extend(DASHBOARD)
 
     def add_consumer(self, name: str, account: str, **settings: Any) -> Root:
         """Prepare a consumer's root, with its contract."""
@@ -252,7 +262,7 @@ class Accounts:
             running = pool.submit(call)
             while not running.done():
                 admitted.append(self._is_admitted(self._read_login(root, arn)))
-                time.sleep(0.1)
+                time.sleep(0.5)  # a login is work for the brokers too
         return running.result(), admitted
 
     def _is_admitted(self, login: dict[str, str]) -> bool:

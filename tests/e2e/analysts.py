@@ -10,7 +10,7 @@ from typing import Any
 from demo.accounts import REGION
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.testing.policies import allow, document, keys_of, trust
-from tests.e2e.accounts import CONSUMER, DEPLOYERS, Accounts
+from tests.e2e.accounts import CONSUMER, DEPLOYERS, DOCTORS, Accounts
 from tests.e2e.sales import TOTALS
 
 # Somebody who may assume the roles of analysts, and somebody with rights in IAM alone.
@@ -62,6 +62,7 @@ def govern_catalog(client: Callable[..., Any]) -> None:
             "CreateDatabaseDefaultPermissions": [],
             "CreateTableDefaultPermissions": [],
             "DataLakeAdmins": [{"DataLakePrincipalIdentifier": DEPLOYERS["analytics"]}],
+            "ReadOnlyAdmins": [{"DataLakePrincipalIdentifier": DOCTORS[CONSUMER]}],
         }
     )
 

@@ -79,6 +79,7 @@ class Host:
         }
         return subprocess.run(
             command,
+            cwd=self.folder,  # not the clone, where a demo may have left its profiles
             env=environment,
             capture_output=True,
             text=True,

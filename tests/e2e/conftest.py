@@ -6,13 +6,14 @@ import io
 import json
 import urllib.request
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import pytest
 
 from demo.accounts import SPARK
 from demo.screen import Steps
 from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
-from tests.e2e.accounts import CONSUMER, NETWORK, PRODUCER, Accounts
+from tests.e2e.accounts import CONSUMER, DASHBOARD, NETWORK, PRODUCER, Accounts
 from tests.e2e.analysts import GRANTS, create_people, govern_catalog
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
@@ -24,6 +25,7 @@ from tests.e2e.sales import OF_THE_PRODUCER, SALES, SHOP_TOTALS
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
+_FOLDER = Path(__file__).parent
 CANARY = "Canary-password-that-nobody-may-see-7391"
 TOPICS = {"sensor": {}, **{name: {"partitions": 1} for name in (SHOP_TOTALS, TOPIC)}}
 # The entry of the consumer.
@@ -34,6 +36,17 @@ READER = {
     "topics": ["sensor", TOPIC],
     "writes": ["sensor"],
 }
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the whole room can show, if a part of it runs."""
+    folders = [config.invocation_params.dir / word for word in config.args]
+    if not config.option.keyword and any(_FOLDER.is_relative_to(each) for each in folders):
+        return
+    left = [item for item in items if item.get_closest_marker("whole_room")]
+    items[:] = [item for item in items if item not in left]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +96,8 @@ def accounts(cloud, client, prepared, before, set_password):
     set_password(CANARY)
     govern_catalog(client)
     made = prepared
-    made.producer.apply(consumers=[READER], topics=TOPICS, **OF_THE_PRODUCER)
+    host = {"access_lists": "read", "host": {}, "reads": ["sensor"], "writes": ["sensor"]}
+    made.producer.apply(clients={HOST: host}, consumers=[READER], topics=TOPICS, **OF_THE_PRODUCER)
     # One consumer with Spark tells as much as two, whose jars are a lot to upload.
     # Its jobs run at once: more than the default quota of an account allows.
     cloud.state(QuotaValues).set(CONSUMER, CONCURRENT_VCPUS, 32)
@@ -96,7 +110,7 @@ def accounts(cloud, client, prepared, before, set_password):
         "tables": TABLES,
     }
     analytics = made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark)
-    analytics.extend(SALES + GRANTS)
+    analytics.extend(SALES + GRANTS + DASHBOARD)
     analytics.apply()
     return made
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from demo.accounts import Local
 from localcloud.testing.policies import allow, document, trust
-from tests.e2e.accounts import DEPLOYERS, OPERATOR, PRODUCER_DEPLOYER, WRITER
+from tests.e2e.accounts import DEPLOYERS, DOCTORS, OPERATOR, PRODUCER_DEPLOYER, WRITER
 from tools.deploy_policies import FOLDER, SEEN, read_policies, read_unseen
 
 _GRANTING = "lake-formation"
@@ -24,6 +24,7 @@ ROLES = {
     DEPLOYERS["analytics"]: ("consumer", _GRANTING),
     DEPLOYERS["billing"]: ("consumer",),
     OPERATOR: ("operator",),
+    **dict.fromkeys(DOCTORS.values(), ("doctor",)),
 }
 WITHDRAWN = "schemas:UpdateSchema"  # to see an apply fail
 REWRITING = os.environ.get("REWRITE") == "1"
@@ -48,12 +49,12 @@ def write_seen(decisions: dict[str, set[str]]) -> None:
 def read_used(local: Local) -> dict[str, set[str]]:
     """Read which actions the roles have used, by their kind; only WITHDRAWN was refused."""
     used: dict[str, set[str]] = {}
-    for role, (kind, *_) in ROLES.items():
+    for role, (kind, *more) in ROLES.items():
         decisions = local.ask("list-decisions", role=role)
         refused = {one["action"] for one in decisions if not one["allowed"]}
         assert refused <= {WITHDRAWN}
         for action in (one["action"] for one in decisions):
-            grants = action.startswith("lakeformation:")
+            grants = _GRANTING in more and action.startswith("lakeformation:")
             used.setdefault(_GRANTING if grants else kind, set()).add(action)
     return used
 

@@ -18,7 +18,7 @@ from localcloud.testing import invoke, wait_until
 from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX
-from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts, Root
+from tests.e2e.accounts import CONSUMER, DASHBOARD, PRODUCER, Accounts, Root
 from tests.e2e.analysts import GRANTS_IN_PART
 from tests.e2e.jobs import Submitted
 from tests.e2e.payments import (
@@ -108,7 +108,7 @@ def exercise(accounts: Accounts, registry: Registry) -> Exercised:
         Submitted(accounts.producer.folder, accounts.producer.environ, SHOP_RUNS),
     )
     said = {run: told for each in submitted for run, told in each.wait().items()}
-    analytics.extend(SALES + GRANTS_IN_PART)
+    analytics.extend(SALES + GRANTS_IN_PART + DASHBOARD)
     analytics.apply(
         jobs=list_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
         tables=TABLES | {"orders": {"key": ["orderId"]}},

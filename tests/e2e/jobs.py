@@ -23,6 +23,7 @@ class Submitted:
         self._processes = {
             run: subprocess.Popen(
                 [*words, run],
+                cwd=folder,  # not the clone, where a demo may have left its profiles
                 env=environ,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

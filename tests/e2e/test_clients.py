@@ -10,10 +10,12 @@ import pytest
 
 from tests.e2e.accounts import PRODUCER
 from tests.e2e.clients import LANGUAGES, Host
+from tests.fixtures.commands import read_json
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 _COUNT = 3
+_CONNECTED = ("connection", "access lists")  # one of its registries cannot be reached
 _PLACE = ("topic", "partition", "offset")
 
 
@@ -92,6 +94,29 @@ def test_ten_events_of_penstock_produce_are_ten_rows(host):
     shown = host.penstock("read", topic, *words)
     assert shown.returncode == 0, shown.stderr
     assert json.loads(shown.stdout)["value"]["deviceId"]
+
+
+def test_the_doctor_connects_from_the_host_by_its_login(host):
+    """The topics are those of the contract; one that the access lists do not have is named."""
+    contract = {"contract": host.accounts.producer.outputs()["contracts"]["analytics"]}
+
+    def look():
+        (host.folder / "contract.json").write_text(json.dumps(contract))
+        words = ("--contract", "contract.json", "--connect", "--output", "json")
+        return host.penstock("doctor", *words)
+
+    def list_states(done):
+        (found,) = read_json("doctor", done.stdout)
+        seen = [each for each in found["findings"] if each["hop"] in _CONNECTED]
+        return {(each["hop"], each["state"], each["code"]) for each in seen}
+
+    whole = look()
+    contract["contract"]["programs"]["clients"]["writes"].append("nobodys")
+    half = look()
+
+    assert list_states(whole) == {(each, "ok", "") for each in _CONNECTED}
+    assert half.returncode == 2, half.stdout + half.stderr
+    assert ("access lists", "broken", "TopicForbiddenError") in list_states(half)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -95,9 +95,9 @@ def _no_records(accounts):
     host = records[0]["Name"].rstrip(".")
     change("DELETE")
     return Break(
-        f"consumer account {CONSUMER}, way to {host}: ",
-        f"has no record {host}; add an alias to its endpoint",
-        "private zone ",
+        f"consumer account {CONSUMER}, records: ",
+        f"no record {host}",
+        "penstock explain record-wrong",
         lambda: change("UPSERT"),
     )
 
@@ -117,9 +117,9 @@ def _no_targets(accounts):
             elb.register_targets(TargetGroupArn=group, Targets=targets[group])
 
     return Break(
-        f"producer account {PRODUCER}, way to b-1.",
-        "target group penstock-b-1 has no target; register the broker's address",
-        "endpoint service ",
+        f"producer account {PRODUCER}, targets: ",
+        "b-1: the target is missing",
+        "penstock explain target-wrong",
         mend,
     )
 
@@ -135,9 +135,9 @@ def _no_access_list(accounts):
     reader = {name: program[name] for name in named} | {"seen_groups": contract["group_prefix"]}
     wanted = {"topics": {}, "readers": {username: reader}}
     return Break(
-        f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
+        f"consumer account {CONSUMER}, mappings: ",
         "topic 'sensor' does not exist or the user may not describe it",
-        "",
+        "penstock explain mapping-problem",
         lambda: _call_access(accounts, {"wanted": wanted}),
     )
 
@@ -148,8 +148,8 @@ def _denied_table(accounts):
     denied = {"code": "AccessDeniedException", "status": 400}
     faults.add(kind=Kind.ERROR, service="dynamodb", operation="BatchWriteItem", **denied)
     return Break(
-        f"consumer account {CONSUMER}, function penstock-analytics-consumer: ",
-        "it wrote no row",
+        f"consumer account {CONSUMER}, mappings: ",
+        "PROBLEM: Function call failed",
         "ERROR the batch must be delivered again: DynamoDB's BatchWriteItem was refused: ",
         faults.clear,
     )
@@ -167,12 +167,12 @@ def _call_access(accounts, event):
     ids=["way", "access list", "table"],
 )
 def test_a_break_is_reported_with_account_and_hop_and_nothing_is_lost(accounts, capsys, makes):
-    """The failure nearest to the table is reported first, then the next one behind it."""
+    """The failure nearest to the brokers is reported first, then the next one behind it."""
     story = accounts.make_story("analytics", row_seconds=1)
     broken = [make(accounts) for make in makes]
     try:
         sent = story.send("add_temperature")
-        for one in reversed(broken):
+        for one in broken:
             said = wait_until(one.why, lambda one=one: _find_reported(story, sent, one))
             print_failure(said)
             _, reported, *lines = capsys.readouterr().out.splitlines()

@@ -322,6 +322,7 @@ def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, registry, cl
         assert list_usable_keys(client, account) == []
 
 
+@pytest.mark.whole_room
 def test_deployers_were_refused_nothing_and_used_all_that_was_seen_before(accounts):
     """The roots were applied, changed and destroyed by roles with the published policies."""
     used = read_used(accounts.producer.local)

@@ -52,6 +52,7 @@ class Watch:
         profile = next(iter(self.root.outputs()["profiles"].values()))
         done = subprocess.run(
             [_PENSTOCK, *words],
+            cwd=self.root.folder,  # not the clone, where a demo may have left its profiles
             env=os.environ | self.root.environ | profile,
             capture_output=True,
             text=True,

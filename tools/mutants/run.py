@@ -22,7 +22,8 @@ from tools.mutants.mutants import Mutant
 PASSED: Final = "passed"
 FAILED: Final = "failed"
 
-_LINKED: Final = frozenset({".venv", ".cache", "build", "jars"})  # large, and no mutant's
+# Large, and no mutant's: sources beside jars may be, and `.cache/tests` has what tests count.
+_LINKED: Final = (".venv", ".cache/bench", "build", "jars/*/lib")
 _LEFT_OUT: Final = shutil.ignore_patterns(
     "__pycache__", ".cache", ".venv", ".terraform*", "*.tfstate*"
 )
@@ -42,13 +43,21 @@ class Verdict(NamedTuple):
 def copy_clone(clone: Path, to: Path) -> None:
     """Copy what tests need; what is large is linked."""
     to.mkdir()
+    linked = {path for pattern in _LINKED for path in clone.glob(pattern)}
+
+    def leave_out(folder: str, names: list[str]) -> set[str]:
+        large = {name for name in names if Path(folder, name) in linked}
+        return _LEFT_OUT(folder, names) | large
+
     for entry in clone.iterdir():
-        if entry.name in _LINKED:
-            (to / entry.name).symlink_to(entry)
-        elif entry.is_dir() and not entry.name.startswith("."):
-            shutil.copytree(entry, to / entry.name, ignore=_LEFT_OUT)
+        if entry.is_dir() and entry not in linked and not entry.name.startswith("."):
+            shutil.copytree(entry, to / entry.name, ignore=leave_out)
         elif entry.is_file():
             shutil.copy2(entry, to)
+    for path in linked:
+        place = to / path.relative_to(clone)
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(path)
 
 
 def run_tests(copy: Path, words: Sequence[str], seconds: int) -> dict[str, str]:

@@ -6,7 +6,7 @@ Spark sessions run. Threads share moto's backends, patches and environment varia
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ class Room:
     waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
     longest: bool = False  # the others yield to it, since they end before it anyway
+    nightly: bool = False  # left to `make nightly`, unless it is asked for by name
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
         """Return the paths below this one that are other rooms."""
@@ -27,7 +28,8 @@ class Room:
         return [path for path in paths if Path(path).is_relative_to(self.path)]
 
 
-# In the order in which they start: longest first.
+# In the order in which they start: the longest first. Those that compute and never wait come last,
+# so that no core is idle at the end.
 ROOMS = (
     Room("e2e", "tests/e2e", waits=True, spark=True),
     Room("spark", "tests/spark", spark=True, longest=True),
@@ -36,8 +38,13 @@ ROOMS = (
     Room("applied", "tests/applied", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
     Room("faults", "tests/faults", waits=True, spark=True),
-    Room("upgrade", "tests/upgrade", waits=True),
+    Room("upgrade", "tests/upgrade", waits=True, nightly=True),
     Room("lambdas", "tests/lambdas"),
+    Room("kafka", "tests/kafka"),
+    Room("browser", "tests/browser"),
+    Room("registries", "tests/registries"),
+    Room("simulation", "tests/simulation"),
+    Room("oracle", "tests/oracle"),
     Room("infra", "tests/infra"),
     Room("unit", "tests/unit"),
     Room("unit-schemas", "tests/unit/schemas"),
@@ -45,10 +52,14 @@ ROOMS = (
     Room("unit-registry", "tests/unit/registry"),
     Room("unit-structure", "tests/unit/structure"),
     Room("localcloud-unit", "localcloud/tests/unit"),
-    Room("kafka", "tests/kafka"),
-    Room("registries", "tests/registries"),
-    Room("oracle", "tests/oracle"),
 )
+
+
+def choose_rooms(rooms: Iterable[Room], asked: Collection[str], *, nightly: bool) -> list[Room]:
+    """Return the rooms with these names, or without any name those of `make test` or nightly."""
+    if asked:
+        return [room for room in rooms if room.name in asked]
+    return [room for room in rooms if nightly or not room.nightly]
 
 
 def check_rooms(rooms: Iterable[Room], files: Iterable[Path]) -> list[str]:

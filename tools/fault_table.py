@@ -1,0 +1,188 @@
+"""The tables of docs/faults.md: trials of each fault, what checks them, and defects of others.
+
+Usage: python -m tools.fault_table    Keep the trials of the last run of the suite, for the page.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.fixtures.faults import LINES
+from tools.mutants.mutants import load_mutants
+
+_ROOT: Final = Path(__file__).parents[1]
+_ROWS: Final = _ROOT / "tests/faults/rows.toml"
+_RESULTS: Final = _ROOT / "tests/faults/results.json"
+_COUNTS: Final = ("trials", "records", "lost", "twice", "wrong")
+_CONFIDENCE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fault: the test that counts its trials, if there is one, and known defects of others."""
+
+    name: str
+    fault: str
+    test: str = ""
+    mutants: tuple[str, ...] = ()
+    others: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Result:
+    """The trials of a row in one run of the suite."""
+
+    day: str
+    commit: str
+    trials: int = 0
+    records: int = 0
+    lost: int = 0
+    twice: int = 0
+    wrong: int = 0
+    recovered_in: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """The rate of failures below which the truth is at 95 %, where no trial failed."""
+        return 1 - (1 - _CONFIDENCE) ** (1 / self.trials)
+
+
+def main() -> int:
+    """Keep what the tests have counted, by row; rows that did not run keep their last result."""
+    rows = {row.name for row in read_rows()}
+    lines = [json.loads(line) for line in LINES.read_text().splitlines()]
+    if unknown := sorted({line["row"] for line in lines} - rows):
+        print(f"found trials of {', '.join(unknown)}, expected rows of {_ROWS}", file=sys.stderr)
+        return 1
+    kept = {name: asdict(result) for name, result in read_results().items()}
+    counted = {name: asdict(result) for name, result in _add_up(lines, _find_commit()).items()}
+    _RESULTS.write_text(json.dumps(kept | counted, indent=2, sort_keys=True) + "\n")
+    print(f"{len(counted)} of {len(rows)} rows; tools/check_docs.py --write makes the page")
+    return 0
+
+
+def _add_up(lines: Iterable[Mapping[str, Any]], commit: str) -> dict[str, Result]:
+    """Sum the lines of each row; a test that ran again counts once."""
+    last = {(line["row"], line["test"]): line for line in lines if line["trials"]}
+    results: dict[str, Result] = {}
+    for (row, _), line in last.items():
+        result = results.setdefault(row, Result(line["day"], commit))
+        for name in _COUNTS:
+            setattr(result, name, getattr(result, name) + line[name])
+        result.recovered_in += line["recovered_in"]
+    return results
+
+
+def _find_commit() -> str:
+    words = ["git", "-C", str(_ROOT), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def read_rows() -> list[Row]:
+    """Return the rows in their order."""
+    return [
+        Row(
+            name,
+            values["fault"],
+            values.get("test", ""),
+            tuple(values.get("mutants", ())),
+            tuple((system, issue, what) for system, issue, what in values.get("others", ())),
+        )
+        for name, values in tomllib.loads(_ROWS.read_text()).items()
+    ]
+
+
+def read_results() -> dict[str, Result]:
+    """Return the last result of each row that ever ran."""
+    if not _RESULTS.exists():
+        return {}
+    return {name: Result(**values) for name, values in json.loads(_RESULTS.read_text()).items()}
+
+
+def fault_problems() -> Iterator[str]:
+    """Name the tests, mutants and results of rows that are not there."""
+    rows, mutants = read_rows(), {mutant.name for mutant in load_mutants(_ROOT)}
+    for row in rows:
+        path, _, test = row.test.partition("::")
+        if test and f'"{row.name}"' not in (_ROOT / path).read_text():
+            yield f"the test of {row.name} in rows.toml, {row.test}, counts no trials of it"
+        for name in set(row.mutants) - mutants:
+            yield f"the row {row.name} of rows.toml names the mutant {name}, which is not there"
+    for name in read_results().keys() - {row.name for row in rows}:
+        yield f"{_RESULTS.name} has the row {name}, which rows.toml does not have"
+
+
+def fault_parts() -> dict[str, str]:
+    """Return the generated parts of the page by the names of their marks."""
+    rows, results = read_rows(), read_results()
+    return {
+        "trials": _trials_table(rows, results),
+        "checks": _checks_table(rows, results),
+        "others": _others_table(rows),
+    }
+
+
+def _trials_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:
+    head = (
+        "| fault | trials | records | lost | twice | wrong | rate below | recovery in s |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    )
+    return head + "".join(f"| {row.fault} | {_cells(row, results)} |\n" for row in rows)
+
+
+def _cells(row: Row, results: Mapping[str, Result]) -> str:
+    if row.name not in results:
+        return " | ".join(["not run yet" if row.test else "**not tested**", *[""] * 6])
+    result = results[row.name]
+    counts = [f"{getattr(result, name):,}" for name in _COUNTS]
+    failed = result.lost + result.twice + result.wrong
+    rate = "" if failed else f"{result.rate:.1%}"
+    return " | ".join([*counts, rate, _format_recovery(result.recovered_in)])
+
+
+def _format_recovery(seconds: list[float]) -> str:
+    if not seconds:
+        return ""
+    return f"{statistics.median(seconds):.0f}, at most {max(seconds):.0f}"
+
+
+def _checks_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:
+    lines = ["| fault | test | planted bugs | last run |", "| --- | --- | --- | --- |"]
+    for row in (row for row in rows if row.test):
+        path, _, test = row.test.partition("::")
+        bugs = ", ".join(f"`{name}`" for name in row.mutants) or "**none**"
+        run = results.get(row.name)
+        when = f"{run.day}, `{run.commit}`" if run else ""
+        lines.append(f"| `{row.name}` | [`{test}`](../{path}) | {bugs} | {when} |")
+    return "\n".join((*lines, ""))
+
+
+def _others_table(rows: Iterable[Row]) -> str:
+    lines = ["| fault | system | reported in | what happens |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| `{row.name}` | {system} | {_link(issue)} | {what} |"
+        for row in rows
+        for system, issue, what in row.others
+    ]
+    return "\n".join((*lines, ""))
+
+
+def _link(issue: str) -> str:
+    """Return a link to an issue of GitHub, a repository, or a page."""
+    repository, _, number = issue.partition("#")
+    if number:
+        return f"[{issue}](https://github.com/{repository}/issues/{number})"
+    host = "" if "." in issue.partition("/")[0] else "github.com/"
+    return f"[{issue}](https://{host}{issue})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
