@@ -56,10 +56,9 @@ def _row(key: str, offset: int, shape: RowShape = _BY_VERSION, **event: Any) -> 
 
 @pytest.mark.parametrize("shape", [_BY_VERSION, _BY_OFFSET], ids=["by version", "by offset"])
 def test_an_older_record_never_overwrites_a_newer_one(
-    table: Any, dynamodb: DynamoDbClient, shape: RowShape
+    table: Any, dynamodb: DynamoDbClient, shape: RowShape, seeded: random.Random
 ) -> None:
-    seed = secrets.randbits(32)
-    rng = random.Random(seed)
+    rng = seeded
     sent = []
     for offset in range(60):
         key = f"o-{rng.randrange(5)}"
@@ -84,7 +83,7 @@ def test_an_older_record_never_overwrites_a_newer_one(
         assert writer.write(batch) == {}
 
     found = {key: row["_source"] for key, row in _rows(table).items()}
-    assert found == {key: row["_source"] for key, row in newest.items()}, f"SEED={seed}"
+    assert found == {key: row["_source"] for key, row in newest.items()}
     deleted = {key for key, row in _rows(table).items() if row.get("_deleted")}
     assert deleted == {key for key, row in newest.items() if "_deleted" in row}
 
