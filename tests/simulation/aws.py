@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 
@@ -31,7 +32,7 @@ _ERRORS = {
     Trouble.ODD: ("UnheardOfException", _REFUSED),
 }
 _MOST_PENDING_READS = 3
-_UNPROCESSED = 0.02  # of batches of rows
+_UNPROCESSED = 0.1  # of batches of rows
 _ACCOUNT = "arn:aws:glue:eu-central-1:111111111111:schema"
 
 Handler = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -63,6 +64,9 @@ class SimulatedClient(AwsClient):
         if trouble in _ERRORS:
             code, status = _ERRORS[trouble]
             return _answer(status, {"__type": code, "message": str(trouble)})
+        if trouble is Trouble.LATE:
+            self._weather.do_late(partial(self._perform, operation, json.loads(body)))
+            return TimeoutError(str(trouble))
         answer = self._perform(operation, json.loads(body))
         if trouble in {Trouble.CUT, Trouble.SLOW}:
             return TimeoutError(str(trouble))
@@ -101,11 +105,25 @@ class SimulatedGlue:
         done: dict[str, Any] = getattr(self, f"_{operation}")(request)
         return done
 
-    def versions(self, name: str) -> list[Version]:
-        """Return the available versions of a schema, oldest first."""
-        subject = f"{_ACCOUNT}/simulated/{name}"
-        found = self.store.list_versions(subject)
-        return [each for each in found if each.status in {Status.AVAILABLE, Status.PENDING}]
+    def versions(self, name: str, *statuses: Status) -> list[Version]:
+        """Return the versions of a schema with one of these statuses, oldest first."""
+        try:
+            found = self.store.list_versions(f"{_ACCOUNT}/simulated/{name}")
+        except AwsError:
+            return []  # no producer has created it yet
+        return [each for each in found if each.status in statuses]
+
+    def add_refused(self, name: str) -> Version | None:
+        """Register a version with one more field without a default, which BACKWARD refuses."""
+        versions = self.versions(name, Status.AVAILABLE)
+        if not versions:
+            return None  # no producer has created the schema yet
+        schema = json.loads(versions[-1].definition)
+        schema["fields"].append({"name": "must", "type": "long"})
+        self.store.pending_reads = 0
+        refused = self.store.add(versions[0].subject, json.dumps(schema))
+        assert refused.status is Status.FAILURE, refused
+        return refused
 
     def _CreateSchema(self, request: dict[str, Any]) -> dict[str, Any]:
         subject = f"{_ACCOUNT}/{request['RegistryId']['RegistryName']}/{request['SchemaName']}"
@@ -172,11 +190,15 @@ def _subject(request: dict[str, Any]) -> str:
 
 @dataclass
 class SimulatedTables:
-    """DynamoDB, which now and then leaves a part of a batch unprocessed."""
+    """DynamoDB, which now and then leaves a part of a batch unprocessed.
+
+    `replaced` gets the open dead letters that another one took the place of.
+    """
 
     weather: Weather
     chance: random.Random
     tables: DynamoDbTables
+    replaced: list[str]
 
     def handle(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """Perform an operation."""
@@ -186,5 +208,12 @@ class SimulatedTables:
             some = self.chance.randrange(len(puts) + 1)
             request = {"RequestItems": {table: puts[some:]}}
             left = {table: puts[:some]} if some else {}
+        before = self._find_letter(request) if operation == "PutItem" else None
         done: dict[str, Any] = getattr(self.tables, f"_{operation}")(request)
+        if before is not None and "doneAt" not in before:
+            self.replaced.append(before["id"]["S"])
         return done | ({"UnprocessedItems": left} if left else {})
+
+    def _find_letter(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        table = self.tables.tables[request["TableName"]]
+        return table.get(request["Item"]) if request["TableName"].startswith("errors") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from penstock.errors import ObjectMissingError, SinkUnavailableError
 from tests.simulation.weather import Trouble, Weather
@@ -20,7 +21,9 @@ class SimulatedBucket:
     def put(self, name: str, content: bytes, content_type: str = "") -> str:
         """Write an object, or fail, perhaps after it was written."""
         trouble = self.weather.call("s3")
-        if trouble not in _UNDONE:
+        if trouble is Trouble.LATE:
+            self.weather.do_late(partial(self.objects.update, {name: content}))
+        elif trouble not in _UNDONE:
             self.objects[name] = content
         if trouble is not None:
             raise SinkUnavailableError(f"s3: {trouble}")

@@ -137,6 +137,7 @@ def check_tables(
     """
     left_rows, left_letters = dict(rows), dict(letters)
     last: dict[str, Written] = {}
+    stamps: set[tuple[str, Any]] = set()
     for record in written:
         row, letter = left_rows.pop(record.place, None), left_letters.pop(record.letter, None)
         if row and letter:
@@ -147,8 +148,12 @@ def check_tables(
         elif row is None:
             told = f"given up for {letter['reason']}: {letter['detail']}" if letter else "lost"
             yield f"{record.place} is {told}"
-        elif not _is_like(_read(record.value, versions), row):
+        elif not _is_like(event := _read(record.value, versions), row):
             yield f"{record.place} is the row {row}"
+        elif (stamp := (record.device, event["timestamp"])) in stamps:
+            yield f"{record.place} has the time of another record of its device"
+        else:
+            stamps.add(stamp)
         if not record.is_hostile:
             before = last.setdefault(record.device, record)
             last[record.device] = max(before, record, key=lambda it: (it.time_ms, it.offset))

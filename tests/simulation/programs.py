@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 import time
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -11,6 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
+import fastavro
+
+from localcloud.services.glue.registry.store import Version
 from penstock.consuming import Consumed, Consumer
 from penstock.errors import PenstockError
 from penstock.kafka import KafkaSettings, Security
@@ -61,6 +67,7 @@ class World:
     topic: SimulatedTopic
     bucket: SimulatedBucket
     told: list[Told] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
 
     @classmethod
     def build(cls, scheduler: Scheduler, trouble: float) -> World:
@@ -85,8 +92,8 @@ class World:
 
     def open_dynamodb(self, tables: DynamoDbTables | None = None) -> DynamoDbClient:
         """Return a client of the tables, or of others."""
-        handler = SimulatedTables(self.weather, self.chance, tables or self.tables).handle
-        return DynamoDbClient(client=SimulatedClient("dynamodb", self.weather, handler))
+        service = SimulatedTables(self.weather, self.chance, tables or self.tables, self.replaced)
+        return DynamoDbClient(client=SimulatedClient("dynamodb", self.weather, service.handle))
 
     def open_producer(self) -> EventProducer:
         """Return the producer of an environment that has just started."""
@@ -239,6 +246,9 @@ class Mapping:
         world = self._world
         if world.weather.happens("consumer starts anew", _SHORT):
             self._consumer = world.open_consumer(self._table)
+        if world.weather.happens("delivered to two", _SHORT):
+            other = world.open_consumer(self._table)
+            world.scheduler.start("other consumer", lambda: other.consume(batch))
         found: list[Consumed] = []
         function = world.scheduler.start(
             "consumer", lambda: found.append(self._consumer.consume(batch))
@@ -277,7 +287,9 @@ class Intruder:
     def _make_value(self) -> bytes:
         chance = self.world.chance
         genuine = [each.value for each in self.world.topic.all_records() if each.value]
-        make = chance.choice(["noise", "unknown", "truncated", "bomb"])
+        make = chance.choice(["noise", "unknown", "truncated", "bomb", "refused"])
+        if make == "refused" and (refused := self.world.glue.add_refused(SCHEMA)):
+            return _write_smallest(refused)
         if make == "truncated" and genuine:
             # The last byte of a record with its time: nothing shorter is a record.
             return chance.choice(genuine)[: 18 + chance.randrange(3)]
@@ -286,3 +298,11 @@ class Intruder:
         if make == "bomb":
             return b"\x03\x05" + chance.randbytes(16) + b"\x78\x9c" + chance.randbytes(20)
         return b"{" + chance.randbytes(chance.randrange(30))
+
+
+def _write_smallest(version: Version) -> bytes:
+    """Return the frame of a record that has the fields without defaults."""
+    out = io.BytesIO()
+    event = {"deviceId": "d-0", "timestamp": 0, "must": 1}
+    fastavro.schemaless_writer(out, json.loads(version.definition), event)
+    return b"\x03\x00" + uuid.UUID(version.id).bytes + out.getvalue()

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from localcloud.services.glue.registry.store import Status
 from penstock.producing import Produced, Refusal
 from tests.simulation.oracle import Sent, Written, check_sent, check_tables, group_by_source
 from tests.simulation.programs import (
@@ -111,6 +112,7 @@ def run(seed: int, hours: float = 1.0) -> Report:
         *("a sender still waits" for each in senders if not each.is_done),
         *("a mapping still has records" for each in mappings if not each.is_done),
         *("a staging task still has records" for _ in range(not shop.is_done)),
+        *(f"the dead letter {name} was replaced while it was open" for name in world.replaced),
         *_check(world, intruder),
         *check_trips(shop.topics, *_read_trips(tables), due_s),
     ]
@@ -119,7 +121,8 @@ def run(seed: int, hours: float = 1.0) -> Report:
         hours=1,
         events=len(world.told),
         records=len(world.topic.all_records()),
-        versions=len(world.glue.versions(SCHEMA)),
+        versions=len(world.glue.versions(SCHEMA, Status.AVAILABLE)),
+        refused_versions=len(world.glue.versions(SCHEMA, Status.FAILURE)),
         refused=sum(isinstance(told.outcome, Refusal) for told in world.told),
         joined=len(tables.rows("p-done")),
         letters=len(tables.rows("errors")),
@@ -144,7 +147,7 @@ def _read_trips(tables: DynamoDbTables) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _check(world: World, intruder: Intruder) -> list[str]:
-    versions: list[Any] = world.glue.versions(SCHEMA)
+    versions: list[Any] = world.glue.versions(SCHEMA, Status.AVAILABLE, Status.PENDING)
     written = {
         str(record.source): Written(
             str(record.source),

@@ -57,9 +57,16 @@ class Scheduler:
         """The program whose turn it is."""
         return self._programs.get(getcurrent())
 
-    def start(self, name: str, call: Callable[[], object], *, skew: float | None = None) -> Program:
-        """Start a program; one that another starts ends with it and has its clock."""
-        parent = self.current
+    def start(
+        self,
+        name: str,
+        call: Callable[[], object],
+        *,
+        skew: float | None = None,
+        is_own: bool = False,
+    ) -> Program:
+        """Start a program; unless it is its own, it ends with its parent and has its clock."""
+        parent = None if is_own else self.current
 
         def run() -> None:
             try:

@@ -23,7 +23,9 @@ _BATCH = 8
 _TASK_SECONDS, _RETRY_SECONDS = 120.0, 300.0
 _RESERVE_SECONDS = 30.0
 _SHORT = 0.05
-_NEVER = 20  # customers from this number on are never sent
+_WINDOW = 24  # trips that are sold again
+_NEW_SECONDS = 120.0  # after which a trip is sold for the last time
+_NEVER = 8  # of so many customers, one is never sent
 
 
 def make_shop_tables() -> DynamoDbTables:
@@ -65,13 +67,13 @@ class Shop:
         chance = self.scheduler.random
         while not self.is_ending:
             self.scheduler.sleep(chance.expovariate(1 / 40))
-            number = chance.randrange(_NEVER + 4)
+            number = int(self.scheduler.now / _NEW_SECONDS) + chance.randrange(_WINDOW)
             trip = {"trip": f"t{number}", "buyer": f"c{number}", "order": "o"}
-            lines = chance.randrange(60)
+            lines = number + chance.randrange(_WINDOW)
             is_deletion = chance.random() < 0.1
             event = f"t{number}" if is_deletion else trip | {"line": lines}
             needs = [("lines", {"order": "o", "line": lines})]
-            if number < _NEVER:
+            if number % _NEVER:
                 needs.append(("customers", {"customer": f"c{number}"}))
             for topic, need in [("trips", event), *needs]:
                 self.scheduler.start("late", partial(self._send_late, topic, need))
@@ -90,6 +92,8 @@ class Shop:
                 self.scheduler.sleep(chance.uniform(0.1, 15))
                 continue
             batch = [(event, start + place) for place, event in records]
+            if self.weather.happens("staged by two", _SHORT):
+                self.scheduler.start("other", partial(self._stage, name, batch))
             if not self._attempt(partial(self._stage, name, batch), _TASK_SECONDS):
                 self.scheduler.sleep(chance.uniform(1, 10))
             elif not self.weather.happens("staged again", _SHORT):

@@ -34,7 +34,8 @@ class _Version:
 
 def _version(number: int, **types: Any) -> _Version:
     fields = [{"name": name, "type": ["null", type_]} for name, type_ in types.items()]
-    record = {"type": "record", "name": "r", "fields": [{"name": "n", "type": "int"}, *fields]}
+    base = [{"name": "timestamp", "type": "long"}, {"name": "n", "type": "int"}]
+    record = {"type": "record", "name": "r", "fields": [*base, *fields]}
     return _Version(number, json.dumps(record))
 
 
@@ -44,7 +45,8 @@ _VERSIONS = [_version(1), _version(2, t="double")]
 def _record(offset: int, event: dict[str, Any], *, time_ms: int = 0) -> Written:
     version = _VERSIONS["t" in event]
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, json.loads(version.definition), event)
+    stamped = {"timestamp": time_ms or offset, **event}
+    fastavro.schemaless_writer(out, json.loads(version.definition), stamped)
     value = b"\x03\x00" + UUID(version.id).bytes + out.getvalue()
     return Written(f"sensor/0/{offset}", "d", time_ms or 100 + offset, offset, value, False)
 
@@ -105,6 +107,14 @@ def test_two_rows_of_one_record_are_told():
         group_by_source([_ROWS["sensor/0/0"]] * 2)
 
 
+def test_two_records_of_a_device_with_one_time_are_told():
+    again = _record(1, {"timestamp": _RECORDS[0].offset, "n": 1, "t": 2.5})
+
+    assert _check([_RECORDS[0], again]) == [
+        "sensor/0/1 has the time of another record of its device"
+    ]
+
+
 def test_the_newest_row_is_by_time_and_then_by_offset():
     (problem,) = _check(newest={"d": _ROWS["sensor/0/0"]})
     assert problem == "the newest row of d is of sensor/0/0, expected sensor/0/1"
@@ -125,7 +135,8 @@ def test_a_hostile_record_is_a_letter_and_no_row():
 def test_the_kind_of_a_field_is_that_of_its_first_version():
     versions = [_version(1, t="double"), _version(2, t="string", u="int"), _version(3, v="long")]
 
-    assert find_kinds(versions) == {"n": "number", "t": "number", "v": "number"}
+    kinds = {"timestamp": "number", "n": "number", "t": "number", "v": "number"}
+    assert find_kinds(versions) == kinds
 
 
 def test_kinds_of_nested_values_have_paths():

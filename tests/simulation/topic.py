@@ -13,6 +13,7 @@ from penstock.records import Record, Source
 from tests.simulation.weather import Trouble, Weather
 
 SERVICE = "kafka"
+_UNSURE = {Trouble.CUT, Trouble.FAILED, Trouble.LATE}
 
 
 @dataclass
@@ -60,8 +61,6 @@ class SimulatedProducer:
         sent: list[Delivery | BrokerError] = []
         for message in messages:
             delivery = self.topic.append(message.key or b"", message.value)
-            is_unsure = trouble in {Trouble.CUT, Trouble.FAILED} and self.weather.happens(
-                "acknowledgement lost", 0.5
-            )
+            is_unsure = trouble in _UNSURE and self.weather.happens("acknowledgement lost", 0.5)
             sent.append(DeliveryError("it may or may not be written") if is_unsure else delivery)
         return sent

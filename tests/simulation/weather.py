@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from enum import StrEnum
 
 from tests.simulation.scheduler import Scheduler
 
 _QUICK = (0.001, 0.03)  # seconds of an answer
+_LAZY, _SOMETIMES = (0.03, 1.5), 0.1  # so that calls of others fall between two of one program
 _SLOW = (1.0, 25.0)
+_LATEST = 30.0  # seconds after which the effect of a late call has come
 
 
 class Trouble(StrEnum):
@@ -16,6 +19,7 @@ class Trouble(StrEnum):
 
     LOST = "lost before its effect"
     CUT = "cut off after its effect"
+    LATE = "cut off before its effect, which comes later"
     THROTTLED = "throttled"
     FAILED = "failed"
     DAMAGED = "answer damaged"
@@ -52,9 +56,19 @@ class Weather:
     def call(self, service: str) -> Trouble | None:
         """Let the time of a call pass, and return what happens to it."""
         trouble = self._decide(service)
-        bounds = _SLOW if trouble is Trouble.SLOW else _QUICK
-        self._scheduler.sleep(self._scheduler.random.uniform(*bounds))
+        chance = self._scheduler.random
+        bounds = _LAZY if chance.random() < _SOMETIMES else _QUICK
+        self._scheduler.sleep(chance.uniform(*(_SLOW if trouble is Trouble.SLOW else bounds)))
         return trouble
+
+    def do_late(self, call: Callable[[], object]) -> None:
+        """Make a call in some seconds, also if the program that asks for it is dead by then."""
+
+        def wait() -> None:
+            self._scheduler.sleep(self._scheduler.random.uniform(0, _LATEST))
+            call()
+
+        self._scheduler.start("late call", wait, is_own=True)
 
     def _decide(self, service: str) -> Trouble | None:
         if self.is_calm:
