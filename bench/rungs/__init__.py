@@ -7,6 +7,7 @@ from itertools import chain
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.changes import CHANGES
+from bench.rungs.columnar import COLUMNAR
 from bench.rungs.console import CONSOLE
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
@@ -28,7 +29,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "dynamodb": ROWS,
     "producing": (*PRODUCER, *PRODUCING),
     "catalog": (*LAKE, *SCHEMAS),
-    "decoding": DECODING,
+    "decoding": (*DECODING, *COLUMNAR),
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
     "cdc": CHANGES,
