@@ -7,7 +7,6 @@ from itertools import chain
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.changes import CHANGES
-from bench.rungs.columnar import COLUMNAR
 from bench.rungs.console import CONSOLE
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
@@ -29,7 +28,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "dynamodb": ROWS,
     "producing": (*PRODUCER, *PRODUCING),
     "catalog": (*LAKE, *SCHEMAS),
-    "decoding": (*DECODING, *COLUMNAR),
+    "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
     "cdc": CHANGES,
