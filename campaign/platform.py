@@ -70,9 +70,10 @@ class Platform:
         every = [each for fleet in fleets for each in fleet.list_environments()]
         return [each for each in every if each.spec.name == name]
 
-    def read_made(self) -> dict[str, Made]:
-        """Return what function and job made of the topic."""
+    def read_made(self, *, with_lake: bool = True) -> dict[str, Made]:
+        """Return what function and job made of the topic; the many files of the lake take long."""
         endpoint, name = self.cloud.endpoint, self.world.name
+        lake = {"lake": read_lake(endpoint, _database(name), "readings")} if with_lake else {}
         return {
             "function": Made(
                 {"readings": read_table(endpoint, CONSUMER, f"{name}-readings")},
@@ -80,7 +81,7 @@ class Platform:
                 read_letters(endpoint, CONSUMER, f"{name}-errors"),
             ),
             "job": Made(
-                {"lake": read_lake(endpoint, _database(name), "readings")},
+                lake,
                 {"newest": read_table(endpoint, ACCOUNT, f"{name}-newest")},
                 read_letters(endpoint, ACCOUNT, f"{name}-errors"),
             ),

@@ -120,7 +120,7 @@ class Run:
             time.sleep(_POLL_SECONDS)
         return round(time.monotonic() - began, 1)
 
-    def read(self) -> History:
+    def read(self, *, with_lake: bool = True) -> History:
         """Return what was sent, and what is there now."""
         job = self._platform.job
         return History(
@@ -128,7 +128,7 @@ class Run:
             dict(self._stranger.hostile),
             read_records(self._servers, TOPIC),
             self._versions(),
-            self._platform.read_made(),
+            self._platform.read_made(with_lake=with_lake),
             read_bucket(self._platform.client, self._platform.bucket),
             tuple(job.ends),
             job.peak_mb,
@@ -138,7 +138,11 @@ class Run:
         return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
 
     def _is_settled(self) -> bool:
-        return not any(each.kind in _LATE for each in find_problems(self.read()))
+        return not any(
+            each.kind in _LATE
+            for with_lake in (False, True)
+            for each in find_problems(self.read(with_lake=with_lake))
+        )
 
 
 def run_schedule(schedule: Schedule, folder: Path) -> Outcome:
