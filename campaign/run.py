@@ -27,7 +27,7 @@ _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do
 _CALM_SECONDS: Final = 300  # until all that was sent must be there
 _QUIET_SECONDS: Final = 10  # in which nothing more may come
-_POLL_SECONDS: Final = 3
+_POLL_SECONDS: Final = 5
 _LATE: Final = {Kind.LOST, Kind.ORDER}  # what time may mend
 _LOG = logging.getLogger("campaign")
 
@@ -83,7 +83,7 @@ class Run:
         """Send until the first events are in all tables, then let the senders go on."""
         for each in self._senders:
             wait_until(f"an event of {each.name} is written", partial(_is_answered, each))
-        wait_until("the first rows are there", self._is_settled, _START_SECONDS)
+        wait_until("the first rows are there", lambda: not self._find_late(), _START_SECONDS)
         for thread in (*self._senders, self._stranger):
             thread.start()
 
@@ -116,7 +116,8 @@ class Run:
         self._stranger.stop()
         for thread in (*self._senders, self._stranger):
             thread.join()
-        while not self._is_settled() and time.monotonic() < began + _CALM_SECONDS:
+        while (late := self._find_late()) and time.monotonic() < began + _CALM_SECONDS:
+            _LOG.info("waiting: %s", late.what)
             time.sleep(_POLL_SECONDS)
         return round(time.monotonic() - began, 1)
 
@@ -137,12 +138,15 @@ class Run:
     def _versions(self) -> dict[str, str]:
         return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
 
-    def _is_settled(self) -> bool:
-        return not any(
-            each.kind in _LATE
+    def _find_late(self) -> Problem | None:
+        """Return one of the problems that time may mend; the lake is read if there is no other."""
+        found = (
+            each
             for with_lake in (False, True)
             for each in find_problems(self.read(with_lake=with_lake))
+            if each.kind in _LATE
         )
+        return next(found, None)
 
 
 def run_schedule(schedule: Schedule, folder: Path) -> Outcome:
