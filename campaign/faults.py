@@ -15,7 +15,7 @@ from campaign.senders import Fields
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
 
-_PATIENCE_SECONDS: Final = 120.0  # until a fault that waits for its call has met it
+_PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _POLL_SECONDS: Final = 0.2
 _DENIED: Final = "denied-for-a-while"
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}

@@ -12,7 +12,7 @@ import re
 import uuid
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -162,20 +162,26 @@ def _check_made(
     program: str, made: Made, history: History, read: Mapping[str, Row | None]
 ) -> Iterator[Problem]:
     good = {place: values for place, values in read.items() if values is not None}
+    given_up = {each.place for each in made.letters}  # which is a problem of its own
     for table, rows in made.appended.items():
-        yield from _check_appended(f"{program}, {table}", rows, good)
+        yield from _check_appended(f"{program}, {table}", rows, good, given_up)
+    kept = [each for each in history.records if each.place in good.keys() - given_up]
     for table, rows in made.newest.items():
-        yield from _check_newest(f"{program}, {table}", rows, good, history.records)
+        yield from _check_newest(f"{program}, {table}", rows, good, kept)
     yield from _check_letters(program, made, history)
 
 
 def _check_appended(
-    where: str, rows: Sequence[tuple[str, Row]], good: Mapping[str, Row]
+    where: str,
+    rows: Sequence[tuple[str, Row]],
+    good: Mapping[str, Row],
+    given_up: Collection[str],
 ) -> Iterator[Problem]:
     times, found = Counter(place for place, _ in rows), dict(rows)
     for place, values in good.items():
         if place not in found:
-            yield Problem(Kind.LOST, f"{where}: no row of {place}, {find_id(values)}")
+            if place not in given_up:
+                yield Problem(Kind.LOST, f"{where}: no row of {place}, {find_id(values)}")
         elif times[place] > 1:
             yield Problem(Kind.TWICE, f"{where}: {times[place]} rows of {place}")
         elif difference := _compare(values, found[place]):
@@ -191,7 +197,7 @@ def _check_newest(
     records: Iterable[Record],
 ) -> Iterator[Problem]:
     newest: dict[str, Record] = {}
-    for record in (each for each in records if each.place in good):
+    for record in records:
         key = str(good[record.place][_KEY])
         newest[key] = max(newest.get(key, record), record, key=lambda it: (it.time_ms, it.offset))
     found = {str(row[_KEY]): (place, row) for place, row in rows}

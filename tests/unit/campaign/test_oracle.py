@@ -165,6 +165,16 @@ def test_a_record_without_a_row_is_lost() -> None:
     assert problems == [(Kind.LOST, "job, lake: no row of sensor/0/0, ('s0', 1)")]
 
 
+def test_a_record_that_is_given_up_is_not_lost() -> None:
+    letters = [*_LETTERS, Letter(_place(1), "unknown-schema", b"")]
+    newest = {"newest": [(_place(0), _event(1))]}
+    made = Made({"lake": _ROWS[:1]}, newest, letters)
+
+    assert _check(made={"job": made}) == [
+        (Kind.LETTER, "job: sensor/0/1 is good, given up for unknown-schema")
+    ]
+
+
 def test_a_record_with_two_rows_is_told() -> None:
     problems = _check_made(appended={"lake": [*_ROWS, _ROWS[0]]})
 
