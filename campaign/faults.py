@@ -47,9 +47,9 @@ def _stop_broker(platform: Platform, _: Fields, broker: int, seconds: float) -> 
     return int(stood_still)
 
 
-def _kill_driver(platform: Platform, _: Fields) -> int:
+def _kill_driver(platform: Platform, _: Fields, seconds: float) -> int:
     with platform.job.lock:
-        return int(platform.job.kill())
+        return int(platform.job.kill(seconds))
 
 
 def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:

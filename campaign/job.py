@@ -19,6 +19,7 @@ _END_SECONDS: Final = 120.0
 _RUN_SECONDS: Final = 300.0
 _SAID: Final = 100_000  # characters: the names of errors come before Spark's plans
 _KILLED: Final = -9
+_BATCH: Final = '"BatchDuration"'  # in the line that a driver prints for each of its batches
 
 
 class SupervisedJob:
@@ -46,9 +47,10 @@ class SupervisedJob:
             self._thread.join()
             self._process.__exit__()
 
-    def kill(self) -> bool:
-        """Kill it with -9; return whether that ended it."""
-        process = self._find_running()
+    def kill(self, seconds: float) -> bool:
+        """Kill it with -9 after some time; return whether that ended it."""
+        process = self._find_working()
+        time.sleep(seconds)
         self._killed.add(process.pid)
         process.kill()
         _wait(lambda: process.code is not None)
@@ -56,7 +58,7 @@ class SupervisedJob:
 
     def stop(self, seconds: float) -> bool:
         """Stop it for some time; return whether it stood still."""
-        process = self._find_running()
+        process = self._find_working()
         process.stop()
         time.sleep(seconds)
         stood_still = is_stopped(process.pid)
@@ -68,7 +70,7 @@ class SupervisedJob:
 
         Return whether it stood still and ended by itself.
         """
-        with self._find_running() as stalled:
+        with self._find_working() as stalled:
             stalled.stop()
             self._process = self._begin()
             time.sleep(seconds)
@@ -88,8 +90,11 @@ class SupervisedJob:
                 self.ends.append(End(other.code, other.tell(_SAID)))
             return other.code is not None
 
-    def _find_running(self) -> JobProcess:
-        _wait(lambda: self._process.code is None)
+    def _find_working(self) -> JobProcess:
+        """Wait for a driver that has written a batch: if others ended, nothing would be written."""
+        _wait(
+            lambda: self._process.code is None and _BATCH in self._process.tell(_SAID), _RUN_SECONDS
+        )
         return self._process
 
     def _begin(self) -> JobProcess:

@@ -136,7 +136,7 @@ def _break_some(rng: Random, calls: Arguments) -> Arguments:
 _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "broker-killed": _choose_broker,
     "broker-stopped": _choose_broker,
-    "driver-killed": lambda rng: {},
+    "driver-killed": lambda rng: {"seconds": round(rng.uniform(0, 8), 1)},
     "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
     "lake-maintained": lambda rng: {},
