@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,7 @@ def main() -> int:
     if words.shrink:
         return _shrink(schedule, folder)
     _show_faults()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # with its processes
     outcome = run_schedule(schedule, folder / "run")
     _report(outcome)
     _record(outcome, schedule.seed)
