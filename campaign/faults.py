@@ -17,7 +17,6 @@ from localcloud.testing.policies import allow, document
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _POLL_SECONDS: Final = 0.2
-_DENIED: Final = "denied-for-a-while"
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
 
 
@@ -104,10 +103,11 @@ def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) ->
         "reader": (platform.client, platform.consumer.reader),
     }[role]
     iam, name, action = home("iam"), arn.partition("/")[2], _ROLES[role]
+    policy = f"denied-{time.monotonic_ns()}"  # another such fault may overlap
     log = platform.cloud.folder / "calls.jsonl"
     began = log.stat().st_size
     denied = document(allow(action) | {"Effect": "Deny"})
-    iam.put_role_policy(RoleName=name, PolicyName=_DENIED, PolicyDocument=denied)
+    iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=denied)
     fields.grow()
 
     def count() -> int:
@@ -118,7 +118,7 @@ def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) ->
 
     time.sleep(seconds)
     fired: int = _await(count)
-    iam.delete_role_policy(RoleName=name, PolicyName=_DENIED)
+    iam.delete_role_policy(RoleName=name, PolicyName=policy)
     return fired
 
 

@@ -14,8 +14,9 @@ class Fate(StrEnum):
     """What a sender was told of an event."""
 
     WRITTEN = "written"
-    REFUSED = "refused"
-    UNKNOWN = "unknown"  # no answer, or one that says that it may have been written
+    REFUSED = "refused"  # for good, and kept
+    UNDELIVERED = "undelivered"  # kept, and perhaps written
+    UNKNOWN = "unknown"  # no answer
 
 
 @dataclass(frozen=True, slots=True)

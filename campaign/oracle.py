@@ -24,6 +24,7 @@ from proof.oracle import matches
 
 _HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the id of the schema
 _DRIVER_MB: Final = 2_500
+_KEPT: Final = {Fate.REFUSED, Fate.UNDELIVERED}
 _KEY: Final = "deviceId"
 _ADDED: Final = "readingId"
 _NAMED: Final = re.compile(r"^[\w.]+(Error|Exception)\b.*: \S", re.MULTILINE)
@@ -118,8 +119,8 @@ def _check_sent(
     """Return what is wrong with one event, or None."""
     if len(places) > 1:
         return Problem(Kind.TWICE, f"{sent.id} is in the topic as {', '.join(places)}")
-    if sent.kept and sent.kept not in kept:
-        return Problem(Kind.LOST, f"{sent.id} was kept as {sent.kept}, which is not there")
+    if sent.fate in _KEPT and sent.kept not in kept:
+        return Problem(Kind.LOST, f"{sent.id} was {sent.fate}, and is not kept as {sent.kept!r}")
     place = places[0] if places else "nowhere"
     if sent.fate is Fate.WRITTEN and place != sent.place:
         return Problem(Kind.LOST, f"{sent.id} was acknowledged as {sent.place}, and is {place}")

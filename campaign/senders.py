@@ -78,7 +78,7 @@ def _read_fates(
     for (event, fits), item in zip(made, answer, strict=True):
         if told := item.get("error"):
             is_final = told["type"] == "RejectedEventError"
-            fate = Fate.REFUSED if is_final else Fate.UNKNOWN
+            fate = Fate.REFUSED if is_final else Fate.UNDELIVERED
             reason = f"{told['reason']}: {told['message']}"
             yield Sent(event, fits, fate, reason=reason, kept=told["kept"] or "")
         else:

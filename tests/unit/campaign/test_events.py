@@ -89,7 +89,7 @@ def test_records_mean_harm_in_each_way() -> None:
                 }
             ],
             None,
-            Sent(_EVENT, True, Fate.UNKNOWN, reason="A: b"),
+            Sent(_EVENT, True, Fate.UNDELIVERED, reason="A: b"),
         ),
     ],
 )

@@ -135,10 +135,13 @@ def test_a_good_event_that_is_refused_and_a_bad_one_that_is_written_are_told() -
 
 
 def test_a_refused_event_that_is_in_the_topic_or_not_in_the_bucket_is_told() -> None:
-    assert _check(sent=_sent(1, fate=Fate.REFUSED, fits=False)) == [
+    assert _check(sent=_sent(1, fate=Fate.REFUSED, fits=False, kept="k")) == [
         (Kind.WRONG, "('s0', 2) was refused, and is sensor/0/1")
     ]
-    assert _check(kept={}) == [(Kind.LOST, "('s0', 3) was kept as k, which is not there")]
+    assert _check(kept={}) == [(Kind.LOST, "('s0', 3) was refused, and is not kept as 'k'")]
+    assert _check(sent=_sent(3, fate=Fate.UNDELIVERED)) == [
+        (Kind.LOST, "('s0', 4) was undelivered, and is not kept as ''")
+    ]
 
 
 def test_a_record_that_nobody_sent_or_can_read_is_told() -> None:
