@@ -16,7 +16,7 @@ from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
-_POLL_SECONDS: Final = 0.2
+_POLL_SECONDS: Final = 0.1
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
 
 
@@ -46,9 +46,15 @@ def _stop_broker(platform: Platform, _: Fields, broker: int, seconds: float) -> 
     return int(stood_still)
 
 
-def _kill_driver(platform: Platform, _: Fields, seconds: float) -> int:
+def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> int:
+    """Kill the driver right after so many calls of an operation."""
+
+    def wait() -> None:
+        log = _CallLog(platform)
+        _await(lambda: log.count(f'"operation": "{operation}"') >= calls)
+
     with platform.job.lock:
-        return int(platform.job.kill(seconds))
+        return int(platform.job.kill(wait))
 
 
 def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:
@@ -104,20 +110,12 @@ def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) ->
     }[role]
     iam, name, action = home("iam"), arn.partition("/")[2], _ROLES[role]
     policy = f"denied-{time.monotonic_ns()}"  # another such fault may overlap
-    log = platform.cloud.folder / "calls.jsonl"
-    began = log.stat().st_size
+    log = _CallLog(platform)
     denied = document(allow(action) | {"Effect": "Deny"})
     iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=denied)
     fields.grow()
-
-    def count() -> int:
-        with log.open() as lines:
-            lines.seek(began if began <= log.stat().st_size else 0)  # localcloud began a new one
-            operation = action.partition(":")[2]
-            return sum("AccessDenied" in line and operation in line for line in lines)
-
     time.sleep(seconds)
-    fired: int = _await(count)
+    fired: int = _await(lambda: log.count("AccessDenied", action.partition(":")[2]))
     iam.delete_role_policy(RoleName=name, PolicyName=policy)
     return fired
 
@@ -131,6 +129,21 @@ def _replace_password(platform: Platform, _: Fields, password: str) -> int:
 def _add_field(platform: Platform, fields: Fields) -> int:
     fields.grow()
     return 1
+
+
+class _CallLog:
+    """The calls of localcloud from now on."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._path = platform.cloud.folder / "calls.jsonl"
+        self._began = self._path.stat().st_size
+
+    def count(self, *texts: str) -> int:
+        """Return the number of calls whose line has all texts."""
+        with self._path.open() as lines:
+            if self._began <= self._path.stat().st_size:  # else localcloud began a new file
+                lines.seek(self._began)
+            return sum(all(text in line for text in texts) for line in lines)
 
 
 def _await(condition: Callable[[], Any]) -> Any:

@@ -47,10 +47,13 @@ class SupervisedJob:
             self._thread.join()
             self._process.__exit__()
 
-    def kill(self, seconds: float) -> bool:
-        """Kill it with -9 after some time; return whether that ended it."""
+    def kill(self, wait: Callable[[], object]) -> bool:
+        """Let a driver that works go on until a wait is over, and kill it with -9.
+
+        Return whether that ended it.
+        """
         process = self._find_working()
-        time.sleep(seconds)
+        wait()
         self._killed.add(process.pid)
         process.kill()
         _wait(lambda: process.code is not None)

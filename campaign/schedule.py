@@ -45,6 +45,8 @@ _REGISTRY: Final[tuple[Arguments, ...]] = (
     {"operation": "GetSchemaVersion", "kind": "throttle"},
 )
 
+_WRITES: Final = ("PutObject", "UpdateTable", "PutItem")  # of files, of the lake, and of rows
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -136,7 +138,7 @@ def _break_some(rng: Random, calls: Arguments) -> Arguments:
 _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "broker-killed": _choose_broker,
     "broker-stopped": _choose_broker,
-    "driver-killed": lambda rng: {"seconds": round(rng.uniform(0, 8), 1)},
+    "driver-killed": lambda rng: {"operation": rng.choice(_WRITES), "calls": rng.randint(1, 4)},
     "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
     "lake-maintained": lambda rng: {},
