@@ -8,7 +8,7 @@ VENV := .venv/bin
 ARGS ?=
 
 .PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-services demo-down up down status check unit test mutants lint tf-check build contract \
-  aws-check check-seed format docs lock pr nightly bench proof-schemas clean
+  aws-check check-seed format docs lock pr nightly bench proof-schemas campaign clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -82,8 +82,12 @@ pr: install ## Run all that CI runs
 	@$(MAKE) --no-print-directory test
 
 nightly: export NIGHTLY = 1
-nightly: pr mutants ## Run the same with many more trials, then the mutants, and keep the trials of faults
+nightly: pr mutants ## Run the same with many more trials, the mutants and the campaign, and keep the trials of faults
+	@$(MAKE) --no-print-directory campaign MINUTES=30
 	@$(VENV)/python -m tools.fault_table
+
+campaign: install ## Run the whole platform under mixed faults, and judge it (SEED=7 MINUTES=30)
+	@$(VENV)/python -m campaign $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.

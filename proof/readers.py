@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import boto3
 from kafka import KafkaConsumer, TopicPartition
+from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.table import StaticTable
 
 _VERSION: Final = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json")
@@ -134,16 +135,27 @@ class TopicLetters:
         return ": ".join(headers[name].decode() for name in _ERROR_HEADERS if headers.get(name))
 
     def _read_all(self, change: str) -> Iterator[Any]:
-        topic, consumer = f"{change}{self._suffix}", self._consumer
-        if topic not in consumer.topics():
-            return
-        places = [TopicPartition(topic, each) for each in consumer.partitions_for_topic(topic)]
-        consumer.assign(places)
-        consumer.seek_to_beginning(*places)
-        ends = consumer.end_offsets(places)
-        while any(consumer.position(place) < end for place, end in ends.items()):
-            for records in consumer.poll(1_000).values():
-                yield from records
+        topic = f"{change}{self._suffix}"
+        return read_topic(self._consumer, topic) if topic in self._consumer.topics() else iter(())
+
+
+def read_topic(consumer: KafkaConsumer, topic: str) -> Iterator[Any]:
+    """Yield the records of a topic up to its end."""
+    places = [TopicPartition(topic, each) for each in consumer.partitions_for_topic(topic)]
+    consumer.assign(places)
+    consumer.seek_to_beginning(*places)
+    ends = consumer.end_offsets(places)
+    while any(consumer.position(place) < end for place, end in ends.items()):
+        for records in consumer.poll(1_000).values():
+            yield from records
+
+
+def load_lake(endpoint: str) -> Catalog:
+    """Return the catalog of an account's lake: Glue, and files on S3."""
+    keys = {"access-key-id": _KEY, "secret-access-key": "any", "region": _REGION}
+    both = keys | {"endpoint": endpoint}
+    settings = {f"{at}.{name}": text for at in ("glue", "s3") for name, text in both.items()}
+    return load_catalog("lake", type="glue", **settings)
 
 
 class NoLetters:
@@ -154,9 +166,9 @@ class NoLetters:
         return []
 
 
-def scan(endpoint: str, table: str) -> Table:
+def scan(endpoint: str, table: str, account: str = _KEY) -> Table:
     """Return all rows of a table of DynamoDB."""
-    resource = _session().resource("dynamodb", endpoint_url=endpoint)
+    resource = _session(account).resource("dynamodb", endpoint_url=endpoint)
     rows: Table = []
     start: dict[str, Any] = {}
     while True:
@@ -167,5 +179,5 @@ def scan(endpoint: str, table: str) -> Table:
         start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
 
 
-def _session() -> boto3.Session:
-    return boto3.Session(_KEY, "any", region_name=_REGION)
+def _session(account: str = _KEY) -> boto3.Session:
+    return boto3.Session(account, "any", region_name=_REGION)

@@ -135,6 +135,16 @@ class JobProcess:
         self.kill()
         self._process.wait()
 
+    @property
+    def pid(self) -> int:
+        """The id of the JVM, and of the group."""
+        return self._process.pid
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, None while it runs."""
+        return self._process.poll()
+
     def kill(self) -> None:
         """Kill JVM and Python at once, as the end of a machine does."""
         self._send(signal.SIGKILL)

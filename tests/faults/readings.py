@@ -8,11 +8,10 @@ from random import Random
 from typing import Any
 
 from kafka import KafkaProducer
-from pyiceberg.catalog import load_catalog
 
 from localcloud.cloud import Cloud
 from penstock.spark.state.lease import LEASE_PREFIX
-from tests.faults.killing import ACCOUNT, REGION
+from proof.readers import load_lake
 from tests.faults.sent import Place, Topic
 from tests.faults.world import World
 from tests.fixtures.brokers import Brokers
@@ -65,11 +64,8 @@ class Readings(World):
         trials.check(errors, wanted["errors"])
 
     def _read_lake(self) -> list[tuple[Place, dict[str, Any]]]:
-        keys = {"access-key-id": ACCOUNT, "secret-access-key": "any", "region": REGION}
-        both = keys | {"endpoint": self.endpoint}
-        settings = {f"{at}.{name}": text for at in ("glue", "s3") for name, text in both.items()}
-        catalog = load_catalog("lake", type="glue", **settings)
-        rows = catalog.load_table(f"{self._database}.readings").scan().to_arrow().to_pylist()
+        table = load_lake(self.endpoint).load_table(f"{self._database}.readings")
+        rows = table.scan().to_arrow().to_pylist()
         kept = [
             {name: value for name, value in row.items() if not name.startswith("_before_")}
             for row in rows

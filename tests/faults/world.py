@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -54,9 +55,8 @@ class World:
         self.database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
         self.errors = make_error_table(self.database, f"{self.name}-errors")
         self.glue.create_registry(RegistryName=self.name)
-        login = {"username": _USER, "password": _PASSWORD}
         self._secret = self._secrets.create_secret(
-            Name=f"AmazonMSK_{self.name}", SecretString=json.dumps(login)
+            Name=f"AmazonMSK_{self.name}", SecretString=_write_login(_PASSWORD)
         )["ARN"]
         self.arguments = {
             "--bootstrap-servers": kafka.cluster.bootstrap_servers("SCRAM"),
@@ -74,7 +74,12 @@ class World:
         self._hosts = folder / "hosts"
         write_hosts(self._hosts, kafka.cluster.names)
         self._trap = Trap()
-        self._runs = 0
+        self._runs, self._numbers = 0, count(1)
+
+    def replace_password(self, password: str) -> None:
+        """Give the job's user another password, first on the brokers and then in its secret."""
+        self.kafka.cluster.set_user(_USER, password)
+        self._secrets.put_secret_value(SecretId=self._secret, SecretString=_write_login(password))
 
     def create_topic(self, partitions: int) -> str:
         """Create a topic that the job may read and anybody write."""
@@ -89,14 +94,17 @@ class World:
 
     def start(self, trap: Trap) -> JobProcess:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
-        self._runs += 1
-        folder = self._folder / f"run-{self._runs}"
-        master = "local-cluster[1,2,512]" if trap.executor else "local[2]"
         words = [self._program, *(word for pair in self.arguments.items() for word in pair)]
-        job = JobProcess(master, words, self.endpoint, self._hosts, folder)
+        job = self.launch(words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
         end = job.kill_executor if trap.executor else job.kill
         trap.kill, self._trap = job.stop if trap.stops else end, trap
         return job
+
+    def launch(self, words: Sequence[str], master: str = "local[2]") -> JobProcess:
+        """Start a program of jobs/ with its arguments."""
+        self._runs = number = next(self._numbers)
+        folder = self._folder / f"run-{number}"
+        return JobProcess(master, words, self.endpoint, self._hosts, folder)
 
     def watch(self) -> Trap:
         """Begin to take down what is called."""
@@ -123,6 +131,10 @@ class World:
         self._secrets.delete_secret(SecretId=self._secret, ForceDeleteWithoutRecovery=True)
         self.bucket.objects.delete()
         self.bucket.delete()
+
+
+def _write_login(password: str) -> str:
+    return json.dumps({"username": _USER, "password": password})
 
 
 _World = TypeVar("_World", bound=World)

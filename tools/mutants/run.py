@@ -23,7 +23,7 @@ PASSED: Final = "passed"
 FAILED: Final = "failed"
 
 # Large, and no mutant's: sources beside jars may be, and `.cache/tests` has what tests count.
-_LINKED: Final = (".venv", ".cache/bench", "build", "jars/*/lib")
+_LINKED: Final = (".venv", ".cache/bench", "build", "jars/*/lib", "localcloud/.cache")
 _LEFT_OUT: Final = shutil.ignore_patterns(
     "__pycache__", ".cache", ".venv", ".terraform*", "*.tfstate*"
 )
@@ -60,14 +60,19 @@ def copy_clone(clone: Path, to: Path) -> None:
         place.symlink_to(path)
 
 
+def environ_of_copy(copy: Path) -> dict[str, str]:
+    """Return the variables with which a program runs the code of a copy."""
+    # Bytes that Python compiled in the same second would be taken for those of the new text.
+    path = f"{copy / 'src'}:{copy / 'localcloud/src'}:{copy}"
+    return {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "LOCALCLOUD_CACHE": str(CACHE)}
+
+
 def run_tests(copy: Path, words: Sequence[str], seconds: int) -> dict[str, str]:
     """Run tests of a copy, each for so many seconds at most, and return the outcome of each."""
     report = copy / "report.xml"
     report.unlink(missing_ok=True)
     environ = {name: value for name, value in os.environ.items() if name not in _UNSET}
-    # Bytes that Python compiled in the same second would be taken for those of the new text.
-    path = f"{copy / 'src'}:{copy / 'localcloud/src'}:{copy}"
-    environ |= {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "LOCALCLOUD_CACHE": str(CACHE)}
+    environ |= environ_of_copy(copy)
     given = ["-q", "-p", "no:cacheprovider", f"--timeout={seconds}", f"--junitxml={report}"]
     with (copy / "report.log").open("wb") as log, suppress(subprocess.TimeoutExpired):
         subprocess.run(

@@ -44,6 +44,11 @@ def cloud(localcloud: Cloud) -> Cloud:
 @pytest.fixture(scope="session")
 def client(cloud: Cloud) -> Callable[..., Any]:
     """Return a function that gives a client: `client("glue", account="222222222222")`."""
+    return open_clients(cloud.endpoint)
+
+
+def open_clients(endpoint: str) -> Callable[..., Any]:
+    """Return a function that gives a client of an endpoint, and opens each of them once."""
 
     @cache  # a client takes some 30 ms of CPU time
     def make(
@@ -53,7 +58,7 @@ def client(cloud: Cloud) -> Callable[..., Any]:
         **settings: Any,
     ) -> Any:
         keys = {"aws_access_key_id": account, "aws_secret_access_key": "any"}
-        where = {"endpoint_url": cloud.endpoint, "region_name": region}
+        where = {"endpoint_url": endpoint, "region_name": region}
         return boto3.client(service, **(where | keys | settings))  # type: ignore[call-overload]
 
     return make

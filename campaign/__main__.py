@@ -1,0 +1,155 @@
+"""Run the whole platform under mixed faults, and judge it.
+
+Exit codes: 0 if all that was sent is there as it must be, 1 if not, 3 if a fault did not happen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from campaign.oracle import Kind
+from campaign.run import Outcome, run_schedule
+from campaign.schedule import Schedule, make_schedule, shrink
+from tests.fixtures.faults import Trials
+from tools.mutants.mutants import load_mutants
+from tools.mutants.run import copy_clone, environ_of_copy
+
+_ROOT: Final = Path(__file__).parents[1]
+_SHOWN: Final = 20
+_WRONG: Final = 1
+_TRIAL_SECONDS: Final = 25 * 60
+
+
+def main() -> int:
+    """Run what the words say, and return the exit code."""
+    words = _parse()
+    schedule = (
+        Schedule.read(words.schedule)
+        if words.schedule
+        else make_schedule(words.seed, words.minutes)
+    )
+    folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "schedule.json"
+    schedule.write(path)
+    print(f"seed {schedule.seed}, {len(schedule.steps)} faults, in {folder}", flush=True)
+    if words.mutant:
+        return _run_mutant(words.mutant, path, folder)
+    if words.shrink:
+        return _shrink(schedule, folder)
+    _show_faults()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # with its processes
+    outcome = run_schedule(schedule, folder / "run")
+    _report(outcome)
+    _record(outcome, schedule.seed)
+    if outcome.code:
+        print(f"again: python -m campaign --schedule {path}")
+    return outcome.code
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
+    today = int(time.strftime("%Y%m%d"))
+    parser.add_argument("--seed", type=int, default=today, help="makes the schedule [the date]")
+    parser.add_argument("--minutes", type=float, default=3, help="in which faults begin [3]")
+    parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
+    parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
+    parser.add_argument("--mutant", metavar="NAME", help="run a copy with a bug of tests/mutants")
+    parser.add_argument("--folder", type=Path, help="where files and logs stay [a new one]")
+    return parser.parse_args()
+
+
+def _show_faults() -> None:
+    """Print the log of the campaign alone: all others tell of what is broken on purpose."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    log, handler = logging.getLogger("campaign"), logging.StreamHandler(sys.stdout)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+
+
+def _report(outcome: Outcome) -> None:
+    """Print what happened, and each record that is wrong."""
+    history = outcome.history
+    fates = Counter(sent.fate for sent in history.sent)
+    told = ", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items()))
+    print(f"{len(history.sent):,} events: {told}")
+    print(f"{len(history.records):,} records of {len(history.versions)} versions, "
+          f"{len(history.hostile):,} of them hostile")  # fmt: skip
+    print(f"{outcome.starts} drivers, at most {history.peak_mb} MB; {len(history.ends)} ended by "
+          f"themselves; all was there after {outcome.recovery_seconds:.0f} s")  # fmt: skip
+    for fault, times in sorted(_count_fired(outcome).items()):
+        print(f"{times:8,} {fault}")
+    for each in (each for each in outcome.fired if not each.times):
+        print(f"did not happen: {each.step} {each.error}")
+    for kind, what in outcome.problems[:_SHOWN]:
+        print(f"{kind}: {what}")
+    if left := len(outcome.problems[_SHOWN:]):
+        print(f"and {left} more")
+
+
+def _count_fired(outcome: Outcome) -> Counter[str]:
+    fired: Counter[str] = Counter()
+    for each in outcome.fired:
+        arguments = each.step.arguments
+        what = " ".join(arguments[name] for name in ("operation", "kind") if name in arguments)
+        fired[f"{each.step.fault} {what}"] += each.times
+    return fired
+
+
+def _record(outcome: Outcome, seed: int) -> None:
+    """Keep the trial for docs/faults.md, if it was one of half an hour."""
+    if not outcome.is_valid or outcome.fired[-1].step.second < _TRIAL_SECONDS:
+        return
+    kinds = Counter(problem.kind for problem in outcome.problems)
+    lost, twice = kinds.pop(Kind.LOST, 0), kinds.pop(Kind.TWICE, 0)
+    records, recovered = len(outcome.history.records), [outcome.recovery_seconds]
+    trials = Trials("soak", 1, records, lost, twice, kinds.total(), recovered)
+    trials.keep(f"python -m campaign --seed {seed}")
+
+
+def _shrink(schedule: Schedule, folder: Path) -> int:
+    """Run prefixes of the schedule, each in a process and on a platform of its own."""
+
+    def fails(prefix: Schedule) -> bool:
+        path = folder / f"first-{len(prefix.steps)}.json"
+        prefix.write(path)
+        code = _run(["--schedule", str(path), "--folder", str(path.with_suffix(""))], _ROOT, {})
+        print(f"the first {len(prefix.steps)} faults: {code}", flush=True)
+        return code == _WRONG
+
+    if not fails(schedule):
+        print("the whole schedule does not fail")
+        return 0
+    shortest = folder / f"first-{len(shrink(schedule, fails).steps)}.json"
+    print(f"the shortest: python -m campaign --schedule {shortest}")
+    return _WRONG
+
+
+def _run_mutant(name: str, schedule: Path, folder: Path) -> int:
+    """Run the schedule in a copy of the clone with a planted bug."""
+    (mutant,) = (each for each in load_mutants(_ROOT) if each.name == name)
+    copy = folder / "clone"
+    copy_clone(_ROOT, copy)
+    (copy / mutant.file).write_text(mutant.apply(copy))
+    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant")]
+    return _run(words, copy, environ_of_copy(copy))
+
+
+def _run(words: list[str], clone: Path, environ: dict[str, str]) -> int:
+    command = [sys.executable, "-m", "campaign", *words]
+    return subprocess.run(command, cwd=clone, env=os.environ | environ, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""The faults: functions that do harm for a while, and return how often it was seen to happen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from campaign.job import is_stopped
+from campaign.platform import Platform
+from campaign.senders import Fields
+from localcloud.faults import Faults, Kind
+from localcloud.testing.policies import allow, document
+
+_PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
+_POLL_SECONDS: Final = 0.1
+_ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
+
+
+def inject(fault: str, platform: Platform, fields: Fields, arguments: Mapping[str, Any]) -> int:
+    """Let a fault happen and end; return how often it was seen to happen."""
+    return _FAULTS[fault](platform, fields, **arguments)
+
+
+def _kill_broker(platform: Platform, _: Fields, broker: int, seconds: float) -> int:
+    cluster = platform.world.kafka.cluster
+    with platform.brokers:
+        pid = cluster.pids[broker]
+        cluster.kill(broker)
+        time.sleep(seconds)
+        is_gone = broker not in cluster.pids
+        cluster.restart(broker)
+    return int(is_gone and cluster.pids[broker] != pid)
+
+
+def _stop_broker(platform: Platform, _: Fields, broker: int, seconds: float) -> int:
+    cluster = platform.world.kafka.cluster
+    with platform.brokers:
+        cluster.pause(broker)
+        time.sleep(seconds)
+        stood_still = is_stopped(cluster.pids[broker])
+        cluster.resume(broker)
+    return int(stood_still)
+
+
+def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> int:
+    """Kill the driver right after so many calls of an operation."""
+
+    def wait() -> None:
+        log = _CallLog(platform)
+        _await(lambda: log.count(f'"operation": "{operation}"') >= calls)
+
+    with platform.job.lock:
+        return int(platform.job.kill(wait))
+
+
+def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:
+    with platform.job.lock:
+        return int(platform.job.stop(seconds))
+
+
+def _stall_driver(platform: Platform, _: Fields, seconds: float) -> int:
+    """Stop the driver for longer than its lease, while another one begins."""
+    with platform.job.lock:
+        return int(platform.job.stall(seconds))
+
+
+def _maintain_lake(platform: Platform, _: Fields) -> int:
+    """Compact the lake's table while the job appends to it."""
+    table = platform.world.arguments["--lake-table"]
+    other = platform.world.launch(["maintain_lake", "--lake-table", table])
+    return int(platform.job.run_beside(other))
+
+
+def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
+    """Stop the environments of a function, until its time is up and Lambda kills them."""
+    stopped = _await(lambda: platform.environments(function))
+    for each in stopped:
+        with suppress(ProcessLookupError):
+            os.killpg(each.pid, signal.SIGSTOP)
+    _await(lambda: any(each.state == "stopped" for each in stopped))
+    for each in stopped:  # nobody may have asked those that are left
+        with suppress(ProcessLookupError):
+            os.killpg(each.pid, signal.SIGCONT)
+    return sum(each.state == "stopped" for each in stopped)
+
+
+def _answer_wrongly(platform: Platform, _: Fields, seconds: float, kind: str, **calls: Any) -> int:
+    fault = platform.cloud.state(Faults).add(kind=Kind(kind), **calls)
+    time.sleep(seconds)
+    _await(lambda: fault.broken)
+    fault.calls = 0  # it affects no other one
+    return fault.broken
+
+
+def _break_registry(platform: Platform, fields: Fields, **calls: Any) -> int:
+    """Let answers of the registry go wrong as a new version comes."""
+    fields.grow()
+    return _answer_wrongly(platform, fields, **calls)
+
+
+def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) -> int:
+    """Deny a role what it needs: the function its table, or the registry's reader the schemas."""
+    home, arn = {
+        "function": (platform.consumer.at_home, platform.consumer.role),
+        "reader": (platform.client, platform.consumer.reader),
+    }[role]
+    iam, name, action = home("iam"), arn.partition("/")[2], _ROLES[role]
+    policy = f"denied-{time.monotonic_ns()}"  # another such fault may overlap
+    log = _CallLog(platform)
+    denied = document(allow(action) | {"Effect": "Deny"})
+    iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=denied)
+    fields.grow()
+    time.sleep(seconds)
+    fired: int = _await(lambda: log.count("AccessDenied", action.partition(":")[2]))
+    iam.delete_role_policy(RoleName=name, PolicyName=policy)
+    return fired
+
+
+def _replace_password(platform: Platform, _: Fields, password: str) -> int:
+    with platform.brokers:
+        platform.world.replace_password(password)
+    return 1
+
+
+def _add_field(platform: Platform, fields: Fields) -> int:
+    fields.grow()
+    return 1
+
+
+class _CallLog:
+    """The calls of localcloud from now on."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._path = platform.cloud.folder / "calls.jsonl"
+        self._began = self._path.stat().st_size
+
+    def count(self, *texts: str) -> int:
+        """Return the number of calls whose line has all texts."""
+        with self._path.open() as lines:
+            if self._began <= self._path.stat().st_size:  # else localcloud began a new file
+                lines.seek(self._began)
+            return sum(all(text in line for text in texts) for line in lines)
+
+
+def _await(condition: Callable[[], Any]) -> Any:
+    """Wait until the answer is true or patience ends, and return the last one."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not (found := condition()) and time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+    return found
+
+
+_FAULTS: Final[Mapping[str, Callable[..., int]]] = {
+    "broker-killed": _kill_broker,
+    "broker-stopped": _stop_broker,
+    "driver-killed": _kill_driver,
+    "driver-stopped": _stop_driver,
+    "driver-stalls": _stall_driver,
+    "lake-maintained": _maintain_lake,
+    "function-hangs": _let_function_hang,
+    "answers-wrong": _answer_wrongly,
+    "registry-wrong": _break_registry,
+    "role-denied": _deny_role,
+    "password-replaced": _replace_password,
+    "fields-new": _add_field,
+}

@@ -1,0 +1,110 @@
+"""The history of a run: what was sent, what its senders were told, and what is there at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+class Fate(StrEnum):
+    """What a sender was told of an event."""
+
+    WRITTEN = "written"
+    REFUSED = "refused"  # for good, and kept
+    UNDELIVERED = "undelivered"  # kept, and perhaps written
+    UNKNOWN = "unknown"  # no answer
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An event and its fate; `fits` says that it contradicts no event before it.
+
+    `place` is the topic, partition and offset that the sender was told, `kept` the key of the
+    bucket in which the event is kept.
+    """
+
+    values: Row
+    fits: bool
+    fate: Fate
+    place: str = ""
+    reason: str = ""
+    kept: str = ""
+
+    @property
+    def id(self) -> tuple[str, int]:
+        """Its sender and its number there, by which its record is found again."""
+        return find_id(self.values)
+
+
+def find_id(values: Row) -> tuple[str, int]:
+    """Return the sender of an event, and its number there."""
+    return str(values.get("sender")), int(values.get("number", -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of the topic."""
+
+    partition: int
+    offset: int
+    time_ms: int
+    value: bytes | None
+    topic: str
+
+    @property
+    def place(self) -> str:
+        """Its topic, partition and offset."""
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter."""
+
+    place: str
+    reason: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What one program made of the topic: a function or a job.
+
+    `appended` has tables with a row for each record, and `newest` those with the newest row of each
+    key, as pairs of a record's place and its row.
+    """
+
+    appended: Mapping[str, Sequence[tuple[str, Row]]]
+    newest: Mapping[str, Sequence[tuple[str, Row]]]
+    letters: Sequence[Letter]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end of the job that no fault caused: its exit code, and the end of what it printed."""
+
+    code: int
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A whole run.
+
+    `hostile` has the values of records that no producer of Penstock wrote, with the reason that
+    their dead letters must give, `kept` the events of the bucket by key, `versions` the schemas of
+    the registry by id, and `peak_mb` the most memory that a driver had.
+    """
+
+    sent: Sequence[Sent]
+    hostile: Mapping[bytes, str]
+    records: Sequence[Record]
+    versions: Mapping[str, str]
+    made: Mapping[str, Made]
+    kept: Mapping[str, Any]
+    ends: Sequence[End] = ()
+    peak_mb: int = 0

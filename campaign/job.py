@@ -1,0 +1,141 @@
+"""The Spark job, started again whenever it ends, as EMR Serverless does with a streaming job."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Final
+
+from campaign.history import End
+from tests.faults.killing import JobProcess
+
+_POLL_SECONDS: Final = 0.5
+_AGAIN_SECONDS: Final = 1.0
+_END_SECONDS: Final = 120.0
+_RUN_SECONDS: Final = 300.0
+_SAID: Final = 100_000  # characters: the names of errors come before Spark's plans
+_KILLED: Final = -9
+_BATCH: Final = '"BatchDuration"'  # in the line that a driver prints for each of its batches
+
+
+class SupervisedJob:
+    """A job that always runs; `lock` keeps two faults from meeting in it."""
+
+    def __init__(self, start: Callable[[], JobProcess]) -> None:
+        self.ends: list[End] = []
+        self.starts = 0
+        self.peak_mb = 0
+        self.lock = Lock()
+        self._start = start
+        self._killed: set[int] = set()
+        self._stopped = Event()
+        self._process = self._begin()
+        self._thread = Thread(target=self._supervise, name="supervisor", daemon=True)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Supervise it as long as the block lasts."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            self._thread.join()
+            self._process.__exit__()
+
+    def kill(self, wait: Callable[[], object]) -> bool:
+        """Let a driver that works go on until a wait is over, and kill it with -9.
+
+        Return whether that ended it.
+        """
+        process = self._find_working()
+        wait()
+        self._killed.add(process.pid)
+        process.kill()
+        _wait(lambda: process.code is not None)
+        return process.code == _KILLED
+
+    def stop(self, seconds: float) -> bool:
+        """Stop it for some time; return whether it stood still."""
+        process = self._find_working()
+        process.stop()
+        time.sleep(seconds)
+        stood_still = is_stopped(process.pid)
+        process.wake()
+        return stood_still
+
+    def stall(self, seconds: float) -> bool:
+        """Stop it while another one begins and takes over, and wake it, which must end it.
+
+        Return whether it stood still and ended by itself.
+        """
+        with self._find_working() as stalled:
+            stalled.stop()
+            self._process = self._begin()
+            time.sleep(seconds)
+            stood_still = is_stopped(stalled.pid)
+            stalled.wake()
+            _wait(lambda: stalled.code is not None, _END_SECONDS)
+            has_ended = stalled.code is not None
+            if has_ended:
+                self.ends.append(End(stalled.code or 0, stalled.tell(_SAID)))
+        return stood_still and has_ended
+
+    def run_beside(self, other: JobProcess) -> bool:
+        """Wait for the end of another program, which has to be named if it fails."""
+        with other:
+            _wait(lambda: other.code is not None, _RUN_SECONDS)
+            if other.code:
+                self.ends.append(End(other.code, other.tell(_SAID)))
+            return other.code is not None
+
+    def _find_working(self) -> JobProcess:
+        """Wait for a driver that has written a batch: if others ended, nothing would be written."""
+        _wait(
+            lambda: self._process.code is None and _BATCH in self._process.tell(_SAID), _RUN_SECONDS
+        )
+        return self._process
+
+    def _begin(self) -> JobProcess:
+        self.starts += 1
+        return self._start()
+
+    def _supervise(self) -> None:
+        while not self._stopped.wait(_POLL_SECONDS):
+            process = self._process
+            self.peak_mb = max(self.peak_mb, read_peak_mb(process.pid))
+            if process.code is None:
+                continue
+            if process.pid not in self._killed:
+                self.ends.append(End(process.code, process.tell(_SAID)))
+            time.sleep(_AGAIN_SECONDS)
+            self._process = self._begin()
+
+
+def _wait(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether a process is stopped by a signal."""
+    return _read_status(pid, "State").startswith("T")
+
+
+def read_peak_mb(pid: int) -> int:
+    """Return the most memory that a process had, 0 if it is gone."""
+    return int(_read_status(pid, "VmHWM").partition(" ")[0] or 0) // 1024
+
+
+def _read_status(pid: int, name: str) -> str:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return ""
+    found = re.search(rf"^{name}:\s+(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""

@@ -1,0 +1,256 @@
+"""The oracle: compares what was sent with what is there, and names each record that is wrong.
+
+It reads frames and Avro by itself and takes nobody's word: not a log, an offset or a count. What it
+demands is what docs/guarantees.md promises.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import uuid
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import fastavro
+
+from campaign.history import Fate, History, Made, Record, Row, Sent, find_id
+from proof.oracle import matches
+
+_HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the id of the schema
+_DRIVER_MB: Final = 2_500
+_KEPT: Final = {Fate.REFUSED, Fate.UNDELIVERED}
+_KEY: Final = "deviceId"
+_ADDED: Final = "readingId"
+_NAMED: Final = re.compile(r"^[\w.]+(Error|Exception)\b.*: \S", re.MULTILINE)
+
+
+class Kind(StrEnum):
+    """The kinds of problems."""
+
+    LOST = "lost"
+    TWICE = "twice"
+    WRONG = "wrong"
+    ORDER = "order"
+    LETTER = "dead letter"
+    ERROR = "error"
+    MEMORY = "memory"
+
+
+class Problem(NamedTuple):
+    """A promise that does not hold, and the record that shows it."""
+
+    kind: Kind
+    what: str
+
+
+def find_problems(history: History) -> list[Problem]:
+    """Return all that is wrong."""
+    read = {each.place: _read_record(each, history.versions) for each in _list_good(history)}
+    return [
+        *_check_senders(history, read),
+        *_check_order(history.sent),
+        *(
+            problem
+            for program, made in history.made.items()
+            for problem in _check_made(program, made, history, read)
+        ),
+        *_check_job(history),
+    ]
+
+
+def _list_good(history: History) -> Iterator[Record]:
+    return (
+        each
+        for each in history.records
+        if each.value is not None and each.value not in history.hostile
+    )
+
+
+def _read_record(record: Record, versions: Mapping[str, str]) -> Row | None:
+    """Return the values of a record, None if it cannot be read."""
+    value = record.value or b""
+    try:
+        schema = _parse(versions[str(uuid.UUID(bytes=value[2:_HEADER_BYTES]))])
+        payload = value[_HEADER_BYTES:]
+        body = io.BytesIO(zlib.decompress(payload) if value[1] else payload)
+        read: Any = fastavro.schemaless_reader(body, schema, None)
+    except (KeyError, ValueError, IndexError, EOFError, zlib.error):
+        return None
+    return None if body.read(1) else _present(read)
+
+
+@cache
+def _parse(definition: str) -> Any:
+    return fastavro.parse_schema(json.loads(definition))
+
+
+def _present(row: Row) -> Row:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+# --- senders and the topic ---------------------------------------------------------------------
+
+
+def _check_senders(history: History, read: Mapping[str, Row | None]) -> Iterator[Problem]:
+    places = defaultdict(list)
+    for place, values in read.items():
+        if values is None:
+            yield Problem(Kind.WRONG, f"{place} cannot be read, and is not hostile")
+        else:
+            places[find_id(values)].append(place)
+    known = {each.id for each in history.sent}
+    for id_, found in places.items():
+        if id_ not in known:
+            yield Problem(Kind.WRONG, f"{found[0]} is of {id_}, which nobody sent")
+    for each in history.sent:
+        if problem := _check_sent(each, places[each.id], read, history.kept):
+            yield problem
+
+
+def _check_sent(
+    sent: Sent, places: Sequence[str], read: Mapping[str, Row | None], kept: Mapping[str, Any]
+) -> Problem | None:
+    """Return what is wrong with one event, or None."""
+    if len(places) > 1:
+        return Problem(Kind.TWICE, f"{sent.id} is in the topic as {', '.join(places)}")
+    if sent.fate in _KEPT and sent.kept not in kept:
+        return Problem(Kind.LOST, f"{sent.id} was {sent.fate}, and is not kept as {sent.kept!r}")
+    place = places[0] if places else "nowhere"
+    if sent.fate is Fate.WRITTEN and place != sent.place:
+        return Problem(Kind.LOST, f"{sent.id} was acknowledged as {sent.place}, and is {place}")
+    if what := _describe_fate(sent, place if places else ""):
+        return Problem(Kind.WRONG, what)
+    difference = _compare(sent.values, read[place] or {}) if places else ""
+    return Problem(Kind.WRONG, f"{place}, {sent.id}: {difference}") if difference else None
+
+
+def _describe_fate(sent: Sent, place: str) -> str:
+    """Return why an event must not have the fate that it has, or nothing."""
+    if sent.fate is Fate.REFUSED and place:
+        return f"{sent.id} was refused, and is {place}"
+    if sent.fate is Fate.REFUSED and sent.fits:
+        return f"{sent.id} was refused for {sent.reason}, and is good"
+    if place and not sent.fits:
+        return f"{place} contradicts the events before it"
+    return ""
+
+
+def _check_order(sent: Iterable[Sent]) -> Iterator[Problem]:
+    """Events of one key and one sender are in one partition, in the order of their answers."""
+    last: dict[tuple[str, str], Sent] = {}
+    for each in (each for each in sent if each.fate is Fate.WRITTEN):
+        before = last.get(line := (each.id[0], str(each.values[_KEY])))
+        last[line] = each
+        if before and not _is_before(before.place, each.place):
+            yield Problem(Kind.ORDER, f"{each.id} is {each.place}, after {before.place}")
+
+
+def _is_before(one: str, other: str) -> bool:
+    (topic, offset), (other_topic, other_offset) = (it.rsplit("/", 1) for it in (one, other))
+    return topic == other_topic and int(offset) < int(other_offset)
+
+
+# --- what programs made of the topic -----------------------------------------------------------
+
+
+def _check_made(
+    program: str, made: Made, history: History, read: Mapping[str, Row | None]
+) -> Iterator[Problem]:
+    good = {place: values for place, values in read.items() if values is not None}
+    given_up = {each.place for each in made.letters}  # which is a problem of its own
+    for table, rows in made.appended.items():
+        yield from _check_appended(f"{program}, {table}", rows, good, given_up)
+    kept = [each for each in history.records if each.place in good.keys() - given_up]
+    for table, rows in made.newest.items():
+        yield from _check_newest(f"{program}, {table}", rows, good, kept)
+    yield from _check_letters(program, made, history)
+
+
+def _check_appended(
+    where: str,
+    rows: Sequence[tuple[str, Row]],
+    good: Mapping[str, Row],
+    given_up: Collection[str],
+) -> Iterator[Problem]:
+    times, found = Counter(place for place, _ in rows), dict(rows)
+    for place, values in good.items():
+        if place not in found:
+            if place not in given_up:
+                yield Problem(Kind.LOST, f"{where}: no row of {place}, {find_id(values)}")
+        elif times[place] > 1:
+            yield Problem(Kind.TWICE, f"{where}: {times[place]} rows of {place}")
+        elif difference := _compare(values, found[place]):
+            yield Problem(Kind.WRONG, f"{where}: {place}: {difference}")
+    for place in found.keys() - good.keys():
+        yield Problem(Kind.WRONG, f"{where}: a row of {place}, which is no good record")
+
+
+def _check_newest(
+    where: str,
+    rows: Sequence[tuple[str, Row]],
+    good: Mapping[str, Row],
+    records: Iterable[Record],
+) -> Iterator[Problem]:
+    newest: dict[str, Record] = {}
+    for record in records:
+        key = str(good[record.place][_KEY])
+        newest[key] = max(newest.get(key, record), record, key=lambda it: (it.time_ms, it.offset))
+    found = {str(row[_KEY]): (place, row) for place, row in rows}
+    for key, record in newest.items():
+        place, row = found.get(key, ("", {}))
+        if not place:
+            yield Problem(Kind.LOST, f"{where}: no row of {key}, the newest is {record.place}")
+        elif place != record.place:
+            yield Problem(Kind.ORDER, f"{where}: {key} is {place}, the newest is {record.place}")
+        elif difference := _compare(good[place], row):
+            yield Problem(Kind.WRONG, f"{where}: {place}: {difference}")
+    for key in found.keys() - newest.keys():
+        yield Problem(Kind.WRONG, f"{where}: a row of {key}, which no good record has")
+
+
+def _check_letters(program: str, made: Made, history: History) -> Iterator[Problem]:
+    wanted = {
+        each.place: (history.hostile[each.value], each.value)
+        for each in history.records
+        if each.value is not None and each.value in history.hostile
+    }
+    found = {each.place: (each.reason, each.value) for each in made.letters}
+    for place, (reason, _) in wanted.items():
+        if place not in found:
+            yield Problem(Kind.LOST, f"{program}: no dead letter of {place}, expected {reason}")
+        elif found[place][0] != reason:
+            said = f"the dead letter of {place} says {found[place][0]}, expected {reason}"
+            yield Problem(Kind.LETTER, f"{program}: {said}")
+        elif found[place][1] != wanted[place][1]:
+            yield Problem(Kind.WRONG, f"{program}: the dead letter of {place} has other bytes")
+    for place in found.keys() - wanted.keys():
+        yield Problem(Kind.LETTER, f"{program}: {place} is good, given up for {found[place][0]}")
+    times = Counter(each.place for each in made.letters)
+    for place in (place for place, count in times.items() if count > 1):
+        yield Problem(Kind.TWICE, f"{program}: {times[place]} dead letters of {place}")
+
+
+def _compare(values: Row, row: Row) -> str:
+    """Return the first difference between an event and its record or row."""
+    own = {name: value for name, value in _present(row).items() if name[0] != "_"}
+    for name in sorted((own.keys() | values.keys()) - {_ADDED}):
+        if name not in values or not matches(values[name], own.get(name)):
+            return f"{name} is {own.get(name)!r}, sent {values.get(name)!r}"
+    return ""
+
+
+# --- the job -----------------------------------------------------------------------------------
+
+
+def _check_job(history: History) -> Iterator[Problem]:
+    for end in history.ends:
+        if end.code == 0 or not _NAMED.search(end.said):
+            yield Problem(Kind.ERROR, f"the job ended with {end.code}, and says: {end.said[-500:]}")
+    if history.peak_mb > _DRIVER_MB:
+        yield Problem(Kind.MEMORY, f"a driver had {history.peak_mb} MB, expected {_DRIVER_MB}")

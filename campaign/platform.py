@@ -1,0 +1,180 @@
+"""The platform of a run: two accounts, three brokers, two functions and a Spark job.
+
+What the tests of faults and functions build is built here once: real brokers and functions, IAM
+with a role across the accounts, logins by SCRAM. Terraform and the network between the accounts are
+left to tests/e2e, since applying both roots would take most of a short run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from kafka.admin import NewTopic
+
+from campaign.history import Made
+from campaign.job import SupervisedJob
+from campaign.readers import read_lake, read_letters, read_table
+from localcloud.cloud import Cloud
+from localcloud.door.server import start_server
+from localcloud.functions import Fleet
+from localcloud.functions.environment import ExecutionEnvironment
+from localcloud.testing import allow, deploy, make_role
+from localcloud.testing.clients import open_clients
+from localcloud.testing.mappings import AddressedSpec, Topic, mapped
+from tests.faults.killing import ACCOUNT, REGION, Trap
+from tests.faults.world import World
+from tests.fixtures.brokers import OPEN, running_brokers
+from tests.fixtures.consumers import CONSUMER, Consumer, build_consumer, package
+from tools.build_zip import build
+from tools.lambda_packages import Target
+
+TOPIC: Final = "sensor"
+_PARTITIONS, _REPLICAS = 4, 3
+_RIGHTS: Final = ("glue:*", "s3:PutObject", "secretsmanager:GetSecretValue")
+# Shorter than Terraform's, so that an environment that hangs does not hang for the whole run.
+_CONSUMER_SECONDS, _PRODUCER_SECONDS = 30, 15
+_CALL: Final = Config(
+    retries={"max_attempts": 0}, read_timeout=120, max_pool_connections=20
+)  # a request that is sent again would be another event
+
+
+@dataclass(slots=True)
+class Platform:
+    """What runs, and what faults need; `brokers` keeps two of them from being down at once."""
+
+    cloud: Cloud
+    client: Callable[..., Any]
+    world: World
+    consumer: Consumer
+    producer: str
+    bucket: str
+    job: SupervisedJob
+    brokers: Lock
+
+    @property
+    def calls(self) -> Any:
+        """A client of Lambda that sends nothing twice."""
+        return self.client("lambda", config=_CALL)
+
+    def environments(self, function: str) -> list[ExecutionEnvironment]:
+        """Return the environments of a function, by the name of its part."""
+        name = {"consumer": self.consumer.function, "producer": self.producer}[function]
+        fleets = [fleet for *_, fleet in self.cloud.states(Fleet)]
+        every = [each for fleet in fleets for each in fleet.list_environments()]
+        return [each for each in every if each.spec.name == name]
+
+    def read_made(self, *, with_lake: bool = True) -> dict[str, Made]:
+        """Return what function and job made of the topic; the many files of the lake take long."""
+        endpoint, name = self.cloud.endpoint, self.world.name
+        lake = {"lake": read_lake(endpoint, _database(name), "readings")} if with_lake else {}
+        return {
+            "function": Made(
+                {"readings": read_table(endpoint, CONSUMER, f"{name}-readings")},
+                {},
+                read_letters(endpoint, CONSUMER, f"{name}-errors"),
+            ),
+            "job": Made(
+                lake,
+                {"newest": read_table(endpoint, ACCOUNT, f"{name}-newest")},
+                read_letters(endpoint, ACCOUNT, f"{name}-errors"),
+            ),
+        }
+
+
+@contextmanager
+def running_platform(folder: Path) -> Iterator[Platform]:
+    """Run all of it until the block ends."""
+    build(Target.of_host(), folder / "zips")
+    with ExitStack() as stack:
+        server = start_server(folder / "aws", 0)
+        stack.callback(server.stop)
+        cloud, client = server.cloud, open_clients(server.cloud.endpoint)
+        made = running_brokers(folder / "brokers", kind=AddressedSpec, properties=OPEN)
+        kafka = stack.enter_context(made)
+        _create_topic(kafka.cluster)
+        world = stack.enter_context(closing(World(cloud, client, kafka, folder, "consume")))
+        world.replace_password("the first one")
+        bucket = f"{world.name}-rejected"
+        client("s3").create_bucket(
+            Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+        )
+        consumer = build_consumer(
+            cloud, client, folder / "zips/consumer-lambda.zip", world.name, _CONSUMER_SECONDS
+        )
+        producer = _deploy_producer(client, world, folder / "zips/producer-lambda.zip", bucket)
+        stack.enter_context(
+            mapped(
+                consumer.at_home,
+                consumer.function,
+                Topic(kafka.cluster, TOPIC),
+                MaximumBatchingWindowInSeconds=1,
+            )
+        )
+        _prepare_job(client, world, cloud.endpoint)
+        job = SupervisedJob(lambda: world.start(Trap()))
+        stack.enter_context(job.running())
+        yield Platform(cloud, client, world, consumer, producer, bucket, job, Lock())
+
+
+def _create_topic(cluster: Any) -> None:
+    with closing(cluster.open_admin()) as admin:
+        admin.create_topics([NewTopic(TOPIC, _PARTITIONS, _REPLICAS)])
+
+
+def _deploy_producer(client: Callable[..., Any], world: World, path: Path, bucket: str) -> str:
+    role = make_role(client)
+    for action in _RIGHTS:
+        allow(client, role, action)
+    given = world.arguments
+    variables = {
+        "KAFKA_BOOTSTRAP_SERVERS": given["--bootstrap-servers"],
+        "KAFKA_SECURITY": given["--security"],
+        "KAFKA_SECRET_ARN": given["--secret-arn"],
+        "KAFKA_CA_FILE": given["--ca-file"],
+        "PENSTOCK_REGISTRY": given["--registry"],
+        "PENSTOCK_REJECTED_BUCKET": bucket,
+        "PENSTOCK_TOPIC": TOPIC,
+        "PENSTOCK_VERSION_BUDGET": "1000",
+    }
+    return deploy(
+        client,
+        **package(path) | {"Timeout": _PRODUCER_SECONDS},
+        Role=role,
+        Environment={"Variables": variables},
+    )
+
+
+def _prepare_job(client: Callable[..., Any], world: World, endpoint: str) -> None:
+    """Make the tables that the job writes, but for the lake's, and say so in its arguments."""
+    newest, database = f"{world.name}-newest", _database(world.name)
+    session = boto3.Session(ACCOUNT, "any", region_name=REGION)
+    session.resource("dynamodb", endpoint_url=endpoint).create_table(
+        TableName=newest,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "deviceId", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "deviceId", "AttributeType": "S"}],
+    )
+    place = {"Name": database, "LocationUri": f"s3://{world.name}/tables/"}
+    client("glue").create_database(DatabaseInput=place)
+    world.arguments |= {
+        "--topics": TOPIC,
+        "--trigger": "2 seconds",
+        "--max-offsets-per-trigger": "1000",
+        "--lake-table": f"{database}.readings",
+        "--dynamodb-table": newest,
+        "--mode": "upsert",
+        "--sort-name": "none",
+        "--lease-seconds": "15",
+        "--heartbeat-seconds": "3",
+    }
+
+
+def _database(name: str) -> str:
+    return name.replace("-", "_")

@@ -1,0 +1,181 @@
+"""One run of a schedule: senders, faults, calm, and the oracle."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from campaign.faults import inject
+from campaign.history import Fate, History
+from campaign.oracle import Kind, Problem, find_problems
+from campaign.platform import TOPIC, Platform, running_platform
+from campaign.readers import read_bucket, read_records, read_versions
+from campaign.schedule import Schedule, Step
+from campaign.senders import Fields, Sender, Stranger
+from localcloud.testing import wait_until
+
+_SENDERS: Final = 3
+_START_SECONDS: Final = 600  # of a driver on a machine with much else to do
+_CALM_SECONDS: Final = 300  # until all that was sent must be there
+_QUIET_SECONDS: Final = 10  # in which nothing more may come
+_POLL_SECONDS: Final = 5
+_LATE: Final = {Kind.LOST, Kind.ORDER}  # what time may mend
+_LOG = logging.getLogger("campaign")
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A step, and how often its fault was seen to happen; `error` is why it could not."""
+
+    step: Step
+    times: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a run; `recovery_seconds` are those from the last fault until all is there."""
+
+    fired: tuple[Fired, ...]
+    problems: tuple[Problem, ...]
+    history: History
+    recovery_seconds: float
+    starts: int
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether each fault did happen."""
+        return all(each.times for each in self.fired)
+
+    @property
+    def code(self) -> int:
+        """The exit code: 0 if all is well, 1 if something is wrong, 3 if a fault did not happen."""
+        if self.problems:
+            return 1
+        return 0 if self.is_valid else 3
+
+
+class Run:
+    """A platform with its senders."""
+
+    def __init__(self, platform: Platform, seed: int) -> None:
+        self._platform = platform
+        self._fields = Fields()
+        calls = platform.calls
+        self._senders = [
+            Sender(f"s{number}", _random(seed, number), self._fields, calls, platform.producer)
+            for number in range(_SENDERS)
+        ]
+        servers = platform.world.kafka.cluster.bootstrap_servers("PLAINTEXT")
+        self._servers = servers
+        self._stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions)
+
+    def begin(self) -> None:
+        """Send until the first events are in all tables, then let the senders go on."""
+        for each in self._senders:
+            wait_until(f"an event of {each.name} is written", partial(_is_answered, each))
+        wait_until("the first rows are there", lambda: not self._find_late(), _START_SECONDS)
+        for thread in (*self._senders, self._stranger):
+            thread.start()
+
+    def suffer(self, steps: tuple[Step, ...]) -> tuple[Fired, ...]:
+        """Let each fault begin at its second, and wait until all have ended."""
+        began = time.monotonic()
+        with ThreadPoolExecutor(max(1, len(steps))) as pool:
+            running = []
+            for step in steps:
+                time.sleep(max(0, began + step.second - time.monotonic()))
+                running.append(pool.submit(self._inject, step))
+            return tuple(each.result() for each in running)
+
+    def _inject(self, step: Step) -> Fired:
+        began = time.monotonic()
+        try:
+            fired = Fired(step, inject(step.fault, self._platform, self._fields, step.arguments))
+        except Exception as error:  # the run is invalid then, and must still be judged
+            fired = Fired(step, 0, f"{type(error).__name__}: {error}")
+        seconds = time.monotonic() - began
+        what = f"{step.second} s: {step.fault} {json.dumps(step.arguments)}"
+        _LOG.info("%s: %d times in %.0f s %s", what, fired.times, seconds, fired.error)
+        return fired
+
+    def end(self) -> float:
+        """Stop the senders, and return the seconds until all that was sent is there."""
+        began = time.monotonic()
+        for each in self._senders:
+            each.stop()
+        self._stranger.stop()
+        for thread in (*self._senders, self._stranger):
+            thread.join()
+        while (late := self._find_late()) and time.monotonic() < began + _CALM_SECONDS:
+            _LOG.info("waiting: %s", late.what)
+            time.sleep(_POLL_SECONDS)
+        return round(time.monotonic() - began, 1)
+
+    def read(self, *, with_lake: bool = True) -> History:
+        """Return what was sent, and what is there now."""
+        job = self._platform.job
+        return History(
+            [each for sender in self._senders for each in list(sender.sent)],
+            dict(self._stranger.hostile),
+            read_records(self._servers, TOPIC),
+            self._versions(),
+            self._platform.read_made(with_lake=with_lake),
+            read_bucket(self._platform.client, self._platform.bucket),
+            tuple(job.ends),
+            job.peak_mb,
+        )
+
+    def _versions(self) -> dict[str, str]:
+        return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
+
+    def _find_late(self) -> Problem | None:
+        """Return one of the problems that time may mend; the lake is read if there is no other."""
+        found = (
+            each
+            for with_lake in (False, True)
+            for each in find_problems(self.read(with_lake=with_lake))
+            if each.kind in _LATE
+        )
+        return next(found, None)
+
+
+def run_schedule(schedule: Schedule, folder: Path) -> Outcome:
+    """Run a schedule on a platform of its own, whose files and logs are in the folder."""
+    with running_platform(folder) as platform:
+        run = Run(platform, schedule.seed)
+        with _timed("the first rows"):
+            run.begin()
+        with _timed("the faults"):
+            fired = run.suffer(schedule.steps)
+        recovery_seconds = run.end()
+        _LOG.info("all is there after %.0f s", recovery_seconds)
+        time.sleep(_QUIET_SECONDS)
+        history = run.read()
+        problems = tuple(find_problems(history))
+        return Outcome(fired, problems, history, recovery_seconds, platform.job.starts)
+
+
+def _is_answered(sender: Sender) -> bool:
+    sender.send(1)
+    return sender.sent[-1].fate is Fate.WRITTEN
+
+
+@contextmanager
+def _timed(what: str) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    _LOG.info("%s took %.0f s", what, time.monotonic() - began)
+
+
+def _random(seed: int, name: object) -> Random:
+    return Random(f"{seed}/{name}")  # noqa: S311 - no secret

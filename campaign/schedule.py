@@ -1,0 +1,152 @@
+"""Schedules: the faults of a run and their seconds, made from a seed, and kept as JSON.
+
+A schedule is a pure function of its seed and its length, so that a run can be repeated. The faults
+come in rounds: each of them once in a new order, and new fields of events before many of them,
+since registries are asked for new versions only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final, Self
+
+_FIRST_SECOND: Final = 5.0
+_PAUSES: Final = (4.0, 12.0)
+_BROKERS: Final = (1, 2, 3)
+Arguments = Mapping[str, Any]
+
+# The answers of AWS that go wrong: the calls, how, and for about how many of them.
+_UNAVAILABLE: Final = {"kind": "error", "status": 500}
+_ANSWERS: Final[tuple[Arguments, ...]] = (
+    {"service": "dynamodb", "operation": "BatchWriteItem", "kind": "unprocessed", "items": 3},
+    {"service": "dynamodb", "operation": "BatchWriteItem", "kind": "throttle"},
+    {"service": "dynamodb", "operation": "BatchWriteItem", "kind": "cut"},
+    {"service": "dynamodb", "operation": "PutItem", "code": "InternalServerError", **_UNAVAILABLE},
+    {"service": "dynamodb", "operation": "PutItem", "kind": "cut"},
+    {"service": "s3", "operation": "PutObject", "kind": "cut"},
+    {"service": "s3", "operation": "PutObject", "kind": "error", "status": 503, "code": "SlowDown"},
+    {"service": "s3", "operation": "GetObject", "code": "InternalError", **_UNAVAILABLE},
+    {"service": "glue", "operation": "UpdateTable", "kind": "cut"},
+    {
+        "service": "glue",
+        "operation": "UpdateTable",
+        "kind": "error",
+        "status": 400,
+        "code": "ConcurrentModificationException",
+    },
+)
+_REGISTRY: Final[tuple[Arguments, ...]] = (
+    {"operation": "GetSchemaVersion", "code": "InternalServiceException", **_UNAVAILABLE},
+    {"operation": "RegisterSchemaVersion", "code": "InternalServiceException", **_UNAVAILABLE},
+    {"operation": "GetSchemaVersion", "kind": "throttle"},
+)
+
+_WRITES: Final = ("PutObject", "UpdateTable", "PutItem")  # of files, of the lake, and of rows
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A fault that begins at a second of the run."""
+
+    second: float
+    fault: str
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The steps of a run, in the order of their seconds."""
+
+    seed: int
+    steps: tuple[Step, ...]
+
+    def prefix(self, count: int) -> Schedule:
+        """Return the schedule of the first steps."""
+        return replace(self, steps=self.steps[:count])
+
+    def write(self, path: Path) -> None:
+        """Keep it as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read it from JSON."""
+        kept = json.loads(path.read_text())
+        return cls(kept["seed"], tuple(Step(**step) for step in kept["steps"]))
+
+
+def make_schedule(seed: int, minutes: float) -> Schedule:
+    """Return the schedule of a seed: a pure function."""
+    rng = Random(seed)  # noqa: S311 - no secret
+    return Schedule(seed, tuple(_make_steps(rng, 60 * minutes)))
+
+
+def shrink(schedule: Schedule, fails: Callable[[Schedule], bool]) -> Schedule:
+    """Return the shortest prefix that fails, by halves: the whole schedule must fail."""
+    passing, failing = 0, len(schedule.steps)
+    while failing - passing > 1:
+        middle = (passing + failing) // 2
+        if fails(schedule.prefix(middle)):
+            failing = middle
+        else:
+            passing = middle
+    return schedule.prefix(failing)
+
+
+def _make_steps(rng: Random, seconds: float) -> Iterator[Step]:
+    second = _FIRST_SECOND
+    for fault in _make_rounds(rng):
+        if second >= seconds:
+            return
+        yield Step(round(second, 1), fault, _ARGUMENTS[fault](rng))
+        second += rng.uniform(*_PAUSES)
+
+
+def _make_rounds(rng: Random) -> Iterator[str]:
+    while True:
+        round_ = [*_ARGUMENTS, *["answers-wrong"] * 3, *["fields-new"] * 3]
+        rng.shuffle(round_)
+        yield from round_
+
+
+def _choose_broker(rng: Random) -> Arguments:
+    return {"broker": rng.choice(_BROKERS), "seconds": round(rng.uniform(2, 12), 1)}
+
+
+def _choose_answers(rng: Random) -> Arguments:
+    return _break_some(rng, rng.choice(_ANSWERS))
+
+
+def _choose_registry(rng: Random) -> Arguments:
+    return _break_some(rng, {"service": "glue", **rng.choice(_REGISTRY)})
+
+
+def _break_some(rng: Random, calls: Arguments) -> Arguments:
+    return {
+        **calls,
+        "probability": rng.choice([0.2, 0.5, 0.9]),
+        "seed": rng.randrange(2**32),
+        "seconds": round(rng.uniform(5, 20), 1),
+    }
+
+
+# The faults by name, and what chooses their arguments; `campaign.faults` has what they do.
+_ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
+    "broker-killed": _choose_broker,
+    "broker-stopped": _choose_broker,
+    "driver-killed": lambda rng: {"operation": rng.choice(_WRITES), "calls": rng.randint(1, 4)},
+    "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
+    "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
+    "lake-maintained": lambda rng: {},
+    "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
+    "answers-wrong": _choose_answers,
+    "registry-wrong": _choose_registry,
+    "role-denied": lambda rng: {"role": rng.choice(["function", "reader"]), "seconds": 10.0},
+    "password-replaced": lambda rng: {"password": f"word-{rng.randrange(2**32)}"},
+    "fields-new": lambda rng: {},
+}
+FAULTS: Final = frozenset(_ARGUMENTS)

@@ -1,0 +1,52 @@
+"""Schedules: the same ones of a seed, kept as JSON, and their shortest start that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaign.faults import _FAULTS
+from campaign.schedule import FAULTS, Schedule, Step, make_schedule, shrink
+
+_SECONDS = 600
+
+
+def test_a_seed_makes_one_schedule() -> None:
+    assert make_schedule(7, 10) == make_schedule(7, 10)
+    assert make_schedule(7, 10) != make_schedule(8, 10)
+
+
+def test_a_longer_schedule_begins_like_a_shorter_one() -> None:
+    shorter = make_schedule(7, 3)
+
+    assert make_schedule(7, 10).prefix(len(shorter.steps)) == shorter
+
+
+def test_ten_minutes_have_each_fault_in_the_order_of_time() -> None:
+    steps = make_schedule(7, _SECONDS / 60).steps
+    seconds = [each.second for each in steps]
+
+    assert {each.fault for each in steps} == FAULTS
+    assert seconds == sorted(seconds)
+    assert 0 < seconds[0] < seconds[-1] < _SECONDS
+
+
+def test_each_fault_of_a_schedule_can_be_injected() -> None:
+    assert set(_FAULTS) == FAULTS
+
+
+def test_a_schedule_is_kept(tmp_path: Path) -> None:
+    schedule, path = make_schedule(7, 10), tmp_path / "schedule.json"
+    schedule.write(path)
+
+    assert Schedule.read(path) == schedule
+
+
+@pytest.mark.parametrize("culprit", [1, 2, 5, 8])
+def test_the_shortest_start_that_fails_is_found(culprit: int) -> None:
+    schedule = Schedule(1, tuple(Step(second, "fields-new", {}) for second in range(8)))
+
+    found = shrink(schedule, lambda prefix: len(prefix.steps) >= culprit)
+
+    assert found == schedule.prefix(culprit)
