@@ -81,10 +81,8 @@ pr: install ## Run all that CI runs
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs tf-check
 	@$(MAKE) --no-print-directory test
 
-nightly: export NIGHTLY = 1
-nightly: pr mutants ## Run the same with many more trials, the mutants and the campaign, and keep the trials of faults
-	@$(MAKE) --no-print-directory campaign MINUTES=30
-	@$(VENV)/python -m tools.fault_table
+nightly: install ## Run many more trials, new seeds, mutants, the campaign: the part of today, of an hour (PART=spark, or all)
+	@$(VENV)/python -m tools.nightly $(PART)
 
 campaign: install ## Run the whole platform under mixed faults, and judge it (SEED=7 MINUTES=30)
 	@$(VENV)/python -m campaign $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tests.fixtures.faults import LINES
 from tools.mutants.mutants import load_mutants
+from tools.nightly import nightly_table
 
 _ROOT: Final = Path(__file__).parents[1]
 _ROWS: Final = _ROOT / "tests/faults/rows.toml"
@@ -126,6 +127,7 @@ def fault_parts() -> dict[str, str]:
     return {
         "trials": _trials_table(rows, results),
         "checks": _checks_table(rows, results),
+        "nights": nightly_table(),
         "others": _others_table(rows),
     }
 

@@ -1,0 +1,67 @@
+"""A night runs one part of the suite, by its date, and its outcome is kept."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+
+import pytest
+
+from tools import nightly
+from tools.nightly import PARTS, Part, choose_part, keep, run_part
+from tools.suite.rooms import ROOMS
+
+
+def test_each_room_is_in_one_part():
+    held = [room for part in PARTS for room in part.rooms]
+
+    assert sorted(held) == sorted(room.name for room in ROOMS)
+
+
+def test_days_in_turn_run_all_parts():
+    days = [date(2026, 11, 27) + timedelta(days=number) for number in range(len(PARTS))]
+
+    assert {choose_part(day).name for day in days} == {part.name for part in PARTS}
+
+
+@pytest.mark.parametrize(
+    ("codes", "outcome"),
+    [
+        (["pass", "pass"], "passed"),
+        (["raise SystemExit(3)", "pass"], "failed"),
+        (["import time; time.sleep(60)", "pass"], "over an hour"),
+    ],
+)
+def test_a_part_passes_if_all_of_it_passes_in_time(codes, outcome):
+    part = Part("it", commands=tuple(("-c", code) for code in codes))
+
+    assert run_part(part, most_seconds=2).outcome == outcome
+
+
+def test_what_comes_after_a_failure_runs_too_as_at_night(tmp_path):
+    mark = tmp_path / "mark"
+    after = f"import os; open({str(mark)!r}, 'w').write(os.environ['NIGHTLY'])"
+
+    run_part(Part("it", commands=(("-c", "raise SystemExit(1)"), ("-c", after))))
+
+    assert mark.read_text() == "1"
+
+
+def test_the_last_three_runs_of_a_part_are_kept():
+    runs = [{"part": "a", "began": str(number)} for number in range(5)]
+    other = {"part": "b", "began": "0"}
+
+    assert keep([other, *runs]) == [other, *runs[2:]]
+
+
+def test_a_run_is_written_to_its_file(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "nightly.json"
+    monkeypatch.setattr(nightly, "_RUNS", file)
+    monkeypatch.setattr(nightly, "PARTS", (Part("it", commands=(("-c", "raise SystemExit(1)"),)),))
+    monkeypatch.setattr("sys.argv", ["nightly", "it"])
+
+    assert nightly.main() == 1
+    ((run,),) = (json.loads(file.read_text()),)
+    assert (run["part"], run["outcome"]) == ("it", "failed")
+    assert "it: failed in" in capsys.readouterr().out
+    assert f"| `it` | {run['began']} | `{run['commit']}` | " in nightly.nightly_table()

@@ -1,0 +1,164 @@
+"""Run one part of the nightly suite, of an hour at most, and keep what ran.
+
+Usage: python -m tools.nightly            Run the part of today's date.
+       python -m tools.nightly PART ...   Run these, in this order; `all` is every part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+_CLONE: Final = Path(__file__).parents[1]
+_RUNS: Final = _CLONE / "tests/nightly.json"
+_MOST_SECONDS: Final = 3_600
+_KEPT_RUNS: Final = 3  # of each part
+_END_SECONDS: Final = 60
+
+_SUITE, _TRIALS = ("-m", "tools.suite"), ("-m", "tools.fault_table")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Commands of Python that take an hour at most together; `rooms` are those of the suite."""
+
+    name: str
+    rooms: tuple[str, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
+
+    def list_commands(self) -> list[tuple[str, ...]]:
+        """Return the commands in their order."""
+        suite = [(*_SUITE, *self.rooms), _TRIALS] if self.rooms else []
+        return [*suite, *self.commands]
+
+
+# In the order of dates.
+PARTS: Final = (
+    Part("faults", ("faults", "lambdas", "registries")),
+    Part("spark", ("spark", "kafka", "oracle")),
+    Part("accounts", ("e2e", "applied", "upgrade", "infra", "browser")),
+    Part(
+        "code",
+        (
+            *("unit", "unit-schemas", "unit-sinks", "unit-registry", "unit-structure"),
+            *("localcloud", "localcloud-kafka", "localcloud-mappings", "localcloud-unit"),
+            "simulation",
+        ),
+    ),
+    Part("mutants", commands=(("-m", "tools.mutants"),)),
+    Part("campaign", commands=(("-m", "campaign", "--minutes", "30"), _TRIALS)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a part; `outcome` is `passed`, `failed`, or `over an hour`."""
+
+    part: str
+    began: str
+    commit: str
+    seconds: int
+    outcome: str
+
+
+def main() -> int:
+    """Run parts; return 1 if one did not pass."""
+    names = [part.name for part in PARTS]
+    parser = argparse.ArgumentParser(prog="python -m tools.nightly", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join((*names, "all")))
+    asked = parser.parse_args().parts or [choose_part(datetime.now(UTC).date()).name]
+    if unknown := [name for name in asked if name not in (*names, "all")]:
+        parser.error(f"found the part {unknown[0]}, expected one of {', '.join((*names, 'all'))}")
+    chosen = PARTS if "all" in asked else [part for part in PARTS if part.name in asked]
+    runs = [run_part(part) for part in chosen]
+    _RUNS.write_text(json.dumps(keep([*read_runs(), *map(asdict, runs)]), indent=2) + "\n")
+    print(*(f"{run.part}: {run.outcome} in {run.seconds} s" for run in runs), sep="\n")
+    return int(any(run.outcome != "passed" for run in runs))
+
+
+def choose_part(day: date) -> Part:
+    """Return the part of a date: each has its turn."""
+    return PARTS[day.toordinal() % len(PARTS)]
+
+
+def read_runs() -> list[dict[str, str | int]]:
+    """Return the kept runs, the oldest first."""
+    found: list[dict[str, str | int]] = json.loads(_RUNS.read_text()) if _RUNS.exists() else []
+    return found
+
+
+def keep(runs: Sequence[dict[str, str | int]]) -> list[dict[str, str | int]]:
+    """Return the last runs of each part, the oldest first."""
+    kept: list[dict[str, str | int]] = []
+    for run in reversed(runs):
+        if sum(other["part"] == run["part"] for other in kept) < _KEPT_RUNS:
+            kept.insert(0, run)
+    return kept
+
+
+def run_part(part: Part, most_seconds: float = _MOST_SECONDS) -> Run:
+    """Run the commands of a part, all of them even if one fails, until its time is over."""
+    began, started = datetime.now(UTC), time.monotonic()
+    outcome = "passed"
+    for command in part.list_commands():
+        code = _call(command, most_seconds - (time.monotonic() - started))
+        if code is None:
+            outcome = "over an hour"
+            break
+        if code:
+            outcome = "failed"
+    seconds = round(time.monotonic() - started)
+    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", _find_commit(), seconds, outcome)
+
+
+def _call(command: Iterable[str], seconds: float) -> int | None:
+    """Return the exit code of a command, or None if it was ended since the time is over."""
+    process = subprocess.Popen(
+        [sys.executable, *command], cwd=_CLONE, env={**os.environ, "NIGHTLY": "1"}
+    )
+    try:
+        return process.wait(max(seconds, 0))
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # the suite ends its brokers and drivers
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return None
+
+
+def _find_commit() -> str:
+    words = ["git", "-C", str(_CLONE), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def nightly_table() -> str:
+    """Return the table of the kept runs, for docs/faults.md."""
+    lines = [
+        "| part | began (UTC) | commit | minutes | outcome |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for part in PARTS:
+        runs = [run for run in read_runs() if run["part"] == part.name]
+        for run in runs:
+            when = f"{run['began']} | `{run['commit']}`"
+            minutes = -(-int(run["seconds"]) // 60)
+            lines.append(f"| `{part.name}` | {when} | {minutes} | {run['outcome']} |")
+        if not runs:
+            lines.append(f"| `{part.name}` | not run yet |  |  |  |")
+    return "\n".join((*lines, ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
