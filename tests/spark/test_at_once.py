@@ -7,7 +7,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from penstock.spark.query.concurrently import run_concurrently
+from penstock.spark.query.concurrently import Lanes, run_concurrently
 from penstock.spark.query.parts import count_passes, write_filters
 
 _SECONDS = 120  # for a pass on a machine with much else to do
@@ -85,3 +85,86 @@ def test_the_first_of_two_errors_is_raised_and_the_other_one_logged(spark, caplo
         run_concurrently(spark, functions)
 
     assert caplog.messages == ["another sink failed too: second"]
+
+
+def test_tables_are_written_in_lanes_with_sessions_of_their_own(spark):
+    """Two of them wait until the other one is there; a table is always in the same lane."""
+    rows, lanes = spark.range(3), Lanes()
+    meeting = Barrier(2)
+    found: list[dict[str, tuple[int, object]]] = []
+
+    def take(tables):
+        seen = {}
+
+        def write(name, own):
+            meeting.wait(_SECONDS)
+            own.sparkSession.conf.set("penstock.test", name)
+            meeting.wait(_SECONDS)
+            active = spark._jvm.org.apache.spark.sql.SparkSession.active()
+            seen[name] = own.count(), own.sparkSession._jsparkSession
+            assert own.sparkSession.conf.get("penstock.test") == name
+            assert active.conf().get("penstock.test") == name
+
+        lanes.run(rows, {name: partial(write, name) for name in tables})
+        found.append(seen)
+
+    take(["a", "b"])
+    take(["b", "a"])
+
+    assert [{name: count for name, (count, _) in each.items()} for each in found] == [
+        {"a": 3, "b": 3}
+    ] * 2
+    assert found[0] == found[1]
+    assert spark.conf.get("penstock.test", "") == ""
+
+
+def test_a_table_alone_has_no_lane_until_it_has_had_one(spark):
+    rows, lanes = spark.range(3), Lanes()
+    sessions = []
+
+    def write(own):
+        sessions.append(own.sparkSession._jsparkSession)
+
+    lanes.run(rows, {"a": write})
+    lanes.run(rows, {"a": write, "b": lambda _: None})
+    lanes.run(rows, {"a": write})
+
+    assert sessions[0] == spark._jsparkSession != sessions[1]
+    assert sessions[1] == sessions[2]
+
+
+def test_more_tables_than_lanes_are_all_written_and_an_error_ends_its_lane_only(
+    spark, monkeypatch, caplog
+):
+    monkeypatch.setattr("penstock.spark.query.concurrently._LANES", 2)
+    written = []
+
+    def write(name, _):
+        if name == "b":
+            raise OSError("no space")
+        written.append(name)
+
+    with pytest.raises(OSError, match=r"^no space$"):
+        Lanes().run(spark.range(3), {name: partial(write, name) for name in "abcd"})
+
+    assert written == ["a", "c"]
+    assert not caplog.messages
+
+
+def test_a_lane_reads_what_is_kept(spark):
+    read = spark.sparkContext.accumulator(0)
+
+    def count(rows):
+        for row in rows:
+            read.add(1)
+            yield row
+
+    kept = spark.createDataFrame(spark.range(4).rdd.mapPartitions(count), "id long").persist()
+    try:
+        assert kept.count() == 4
+        writes = {name: lambda own: own.filter("id > 1").collect() for name in "ab"}
+        Lanes().run(kept.filter("id > 0"), writes)
+    finally:
+        kept.unpersist()
+
+    assert read.value == 4

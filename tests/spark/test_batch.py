@@ -303,7 +303,8 @@ def topic(spark, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [FileSink, RddSink])
-def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, kind):
+def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, monkeypatch, kind):
+    monkeypatch.setattr("penstock.spark.decoding.keeper._MOST", 1)
     v1 = job.register(_V1)
     topic.add(*(frame(v1, {"deviceId": name}) for name in "abc"))
     (job.folder / "second").mkdir()
@@ -327,8 +328,8 @@ def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, kind):
     assert job.batches.write_batch(topic.read(), BatchId("query", 0)).records == 2
 
 
-@pytest.mark.parametrize("kind", ["damaged", "new version", "unknown version"])
-def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, kind):
+def _forget(job, topic, kind):
+    """Take a batch of a good record and two of a kind, of which one is deleted after one pass."""
     v1 = job.register(_V1)
     job.take([frame(v1, {"deviceId": "a"})])
     v2 = job.register(_V2)
@@ -339,9 +340,47 @@ def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, kind):
     }
     topic.add(frame(v1, {"deviceId": "a"}), deleted[kind], deleted[kind])
     job.restart([Then(job.sink, after=lambda: topic.delete(1))])
+    return job.batches.write_batch(topic.read(), BatchId("query", 1))
+
+
+_KINDS = pytest.mark.parametrize("kind", ["damaged", "new version", "unknown version"])
+
+
+@_KINDS
+def test_records_that_a_pass_keeps_are_not_read_again(job, topic, kind):
+    counts = _forget(job, topic, kind)
+
+    rows = 3 if kind == "new version" else 1
+    assert (counts.records, counts.rows, sum(counts.errors.values())) == (3, rows, 3 - rows)
+    assert set(job.errors.reasons()) == ({1, 2} if rows == 1 else set())
+    assert job.sink.parts == [(0, 1), (1, 0), *([(1, 1)] if rows == 3 else [])]
+
+
+@_KINDS
+@pytest.mark.parametrize("limit", ["_MOST_OF_TASK", "_MOST"])
+def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, monkeypatch, kind, limit):
+    """Those that are too many to be kept are read again."""
+    monkeypatch.setattr(f"penstock.spark.decoding.keeper.{limit}", 100)
 
     with pytest.raises(LostRecordsError, match="batch 1 had 3 records in its first pass and 2 in"):
-        job.batches.write_batch(topic.read(), BatchId("query", 1))
+        _forget(job, topic, kind)
+
+
+def test_a_batch_with_a_new_version_and_bad_records_has_a_job_for_each(job):
+    v1 = job.register(_V1)
+    good = frame(v1, {"deviceId": "a"})
+    job.take([good])
+    v2 = job.register(_V2)
+    context = job.spark.sparkContext
+    context.setJobGroup(job.folder.name, "a batch")
+    try:
+        job.take([good, frame(v2, {"deviceId": "b", "temperature": 7}), good[:-1]], 1)
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+
+    assert job.sink.parts == [(0, 1), (1, 0), (1, 1)]
+    assert job.errors.reasons() == {102: "truncated"}
+    assert len(context.statusTracker().getJobIdsForGroup(job.folder.name)) == 3
 
 
 def test_a_sink_that_reads_an_rdd_needs_no_second_pass_for_counts(job):

@@ -64,7 +64,7 @@ def test_two_queries_at_once_are_counted_apart(rows):
 
 
 def test_what_does_not_run_or_fails_has_no_counts(rows, monkeypatch):
-    monkeypatch.setattr("penstock.spark.filter_counts._REPORTED", range(1))
+    monkeypatch.setattr("penstock.spark.filter_counts._REPORTED_MS", 1)
 
     assert not _count(rows, lambda filtered: filtered.schema)
     assert not _count(rows, lambda filtered: rows.collect())

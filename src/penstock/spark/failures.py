@@ -28,7 +28,7 @@ from penstock.errors import (
 from penstock.framing import Framing, SchemaKey
 from penstock.records import FailedRecord
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
-from penstock.spark.filter_counts import FilterCounts
+from penstock.spark.filter_counts import report
 from penstock.spark.rows import RAW, select_records, to_record
 
 _Result = TypeVar("_Result")
@@ -184,9 +184,7 @@ def run_task(rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[_Result]]
     except Py4JJavaError as error:
         raise_sink_error(error)
         raise
-    # Spark reports only queries, and these rows were read as an RDD.
-    dataset: Any = rows._jdf
-    FilterCounts.report(dataset.queryExecution())
+    report(rows)
     return results
 
 

@@ -57,7 +57,7 @@ _WINGS_MAY_IMPORT = {
     "rows": set(),
     "columns": set(),
     "settings": set(),
-    "filter_counts": set(),
+    "filter_counts": {"decoding"},
     "decoding": {"rows", "columns"},
     "state": {"settings"},
     "failures": {"rows", "filter_counts"},

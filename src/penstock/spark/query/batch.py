@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -27,7 +28,9 @@ from penstock.errors import Failure
 from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
+from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters
+from penstock.spark.query.concurrently import Lanes
 from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
@@ -39,12 +42,16 @@ from penstock.tables import BatchId
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch in progress: its records, the versions that determine its parts, and its counts."""
+    """A batch in progress: its records, the versions that determine its parts, and its counts.
+
+    After part 0, `frames` are those of unknown versions, if the pass has kept them in `keeper`.
+    """
 
     id: BatchId
     frames: DataFrame
     versions: BatchVersions
     constant: str = ""
+    keeper: RecordKeeper | None = None
     figures: Figures = field(default_factory=Figures)
     may_have_unknown: bool = True  # keys that are in no look-up yet
 
@@ -56,10 +63,20 @@ class _Batch:
         """Return the unknown schema keys, most frequent first, at most `IDS_AT_ONCE` of them."""
         if not self.may_have_unknown:
             return []
-        counted = self.select_unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
-        keys = [SchemaKey.unpack(bytes(row.schema)) for row in counted.limit(IDS_AT_ONCE).collect()]
+        keys = self._read_keys() if self.keeper is None else self._count_keys(self.keeper)
         self.may_have_unknown = len(keys) == IDS_AT_ONCE
         return keys
+
+    def _count_keys(self, keeper: RecordKeeper) -> list[SchemaKey]:
+        answered = set(self.versions.answered())
+        counted = (each for each in keeper.count_unknown().items() if each[0] not in answered)
+        ordered = sorted(counted, key=lambda each: (-each[1], each[0].pack()))
+        return [key for key, _ in ordered[:IDS_AT_ONCE]]
+
+    def _read_keys(self) -> list[SchemaKey]:
+        counted = self.select_unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
+        found = counted.limit(IDS_AT_ONCE).collect()
+        return [SchemaKey.unpack(bytes(row.schema)) for row in found]
 
 
 class Batches:
@@ -74,6 +91,7 @@ class Batches:
         self._errors = context.errors
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
         self._lookup = make_lookup(group, context.registries, ledger)
+        self._lanes = Lanes()
 
     def write_batch(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
         """Write the records of a batch; to write it again changes nothing.
@@ -120,21 +138,32 @@ class Batches:
             keys = (each.key for each in others)
             status = F.expr(f"IF({_is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
             frames = frames.withColumn("status", status)
-        self._write_table(batch, first, frames, 0)
+        batch.keeper = self._write_table(batch, first, frames, 0, batch.figures)
         self._write_each(batch, others, 0)
+        if batch.figures.unknown and batch.keeper:
+            kept = batch.keeper.read().drop("status", "schema")
+            batch.frames = split_frames(kept, self._framing)
 
     def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
         """Write the records of these versions to their tables; without a table, as dead letters."""
-        for table in self._writers:
-            if own := self._lookup.of_table(table, versions):
-                rows = batch.frames.filter(_is_among(each.key for each in own))
-                self._write_table(batch, table, rows, part)
+        found = {table: self._lookup.of_table(table, versions) for table in self._writers}
+        figures = {table: Figures() for table, own in found.items() if own}
+
+        def write(table: str, frames: DataFrame) -> None:
+            own = frames.filter(_is_among(each.key for each in found[table]))
+            self._write_table(batch, table, own, part, figures[table])
+
+        self._lanes.run(batch.frames, {table: partial(write, table) for table in figures})
+        for each in figures.values():
+            batch.figures.add_table(each)
         self._give_up(batch, self._lookup.find_unroutable(versions))
 
-    def _write_table(self, batch: _Batch, table: str, frames: DataFrame, number: int) -> None:
+    def _write_table(
+        self, batch: _Batch, table: str, frames: DataFrame, number: int, figures: Figures
+    ) -> RecordKeeper | None:
         versions = self._lookup.of_table(table, batch.versions.all())
         part = Part(batch.id, number, versions, self._framing, batch.constant)
-        self._writers[table].write(part, frames, batch.figures)
+        return self._writers[table].write(part, frames, figures)
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:

@@ -19,6 +19,7 @@ from penstock.errors import LostRecordsError, Reason
 from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.concurrently import run_concurrently
@@ -91,21 +92,26 @@ class PartWriter:
         """Return whether an empty part would commit a marker."""
         return time.monotonic() >= self._marked_until
 
-    def write(self, part: Part, frames: DataFrame, figures: Figures) -> None:
-        """Write frames as one part, with the part's versions; without one, nothing is decoded."""
+    def write(self, part: Part, frames: DataFrame, figures: Figures) -> RecordKeeper | None:
+        """Write frames as one part, with the part's versions; without one, nothing is decoded.
+
+        Returns:
+            The records of unknown versions; None if they must be read again.
+        """
         if not part.versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            self._write_part(part, frames.withColumn("status", unknown), None, figures)
-            return
+            return self._write_part(part, frames.withColumn("status", unknown), None, figures)
         if self._decoder is None or self._decoder.versions != part.versions:
             columns = self._table.columns
             self._decoder = Decoder(frames.sparkSession, part.versions, columns)
-        self._write_part(part, decode_frames(self._decoder, frames), self._decoder, figures)
+        checked = decode_frames(self._decoder, frames)
+        return self._write_part(part, checked, self._decoder, figures)
 
     def _write_part(
         self, part: Part, checked: DataFrame, decoder: Decoder | None, figures: Figures
-    ) -> None:
+    ) -> RecordKeeper | None:
         """Write the rows and dead letters of a part."""
+        keeper = make_keeper(checked, decoder)
         refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
 
         def write(sink: Sink, decoder: Decoder, decoded: DataFrame) -> None:
@@ -116,7 +122,7 @@ class PartWriter:
         writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
         is_marked = not self.needs_marker
         counts = _compare(
-            part.batch, count_passes(checked, () if is_marked else writes, self._filters)
+            part.batch, count_passes(checked, () if is_marked else writes, self._filters, keeper)
         )
         if is_marked and counts["rows"]:
             _compare(part.batch, chain([counts], count_passes(checked, writes, self._filters)))
@@ -129,11 +135,14 @@ class PartWriter:
             figures.add_rejected(each)
         if counts["tombstones"]:
             self._write_tombstones(checked, part, figures)
+        left = counts["errors"] + counts["unknown"]
+        if keeper and left and not keeper.has_all(left):
+            keeper = None
         if counts["errors"]:
             finder = FailureFinder.of(part.framing, describe_versions(part.versions))
-            figures.add_dead_letters(
-                store_dead_letters(checked.filter(IS_ERROR), finder, self._context.errors)
-            )
+            rows = (keeper.read() if keeper else checked).filter(IS_ERROR)
+            figures.add_dead_letters(store_dead_letters(rows, finder, self._context.errors))
+        return keeper
 
     def _write_tombstones(self, checked: DataFrame, part: Part, figures: Figures) -> None:
         sinks = [each for each in self._table.sinks if each.capabilities.deletes]
@@ -180,6 +189,16 @@ class Figures:
         self.empty += counts["empty"]
         self.unknown += counts["unknown"]
 
+    def add_table(self, table: Figures) -> None:
+        """Add the figures of another table's part."""
+        self.records = self.records or table.records
+        self.tombstones += table.tombstones
+        self.rows += table.rows
+        self.empty += table.empty
+        self.unknown += table.unknown
+        self.dead_letters += table.dead_letters
+        self.errors.update(table.errors)
+
     def add_rejected(self, given_up: Mapping[Reason, int]) -> None:
         """Add the rows that a sink rejected and stored as dead letters, by reason."""
         self.errors.update(given_up)
@@ -214,6 +233,11 @@ def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
     return _end_stage(decoded, "decoded") if is_very_wide else decoded
 
 
+def make_keeper(checked: DataFrame, decoder: Decoder | None) -> RecordKeeper | None:
+    """Return what keeps decoded frames for another pass; the code of very wide rows has no room."""
+    return None if decoder and decoder.width > _VERY_WIDE else RecordKeeper(checked)
+
+
 def _end_stage(rows: DataFrame, name: str) -> DataFrame:
     """End the stage that Spark compiles; it copies each row there, so it should be short."""
     return rows.observe(name, F.count(F.lit(1)).alias("rows"))
@@ -234,14 +258,19 @@ def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:
 
 
 def count_passes(
-    checked: DataFrame, writes: Sequence[Callable[[DataFrame], None]], conditions: Mapping[str, str]
+    checked: DataFrame,
+    writes: Sequence[Callable[[DataFrame], None]],
+    conditions: Mapping[str, str],
+    keeper: RecordKeeper | None = None,
 ) -> Iterator[dict[str, int]]:
     """Run the writes of decoded records at once; yield the counts of all records, by status.
 
     A write yields no counts if its sink has the part already, since it then reads nothing. Without
-    counts of the last write, or without writes, the records are counted in a pass of their own.
+    counts of the last write, or without writes, the records are counted in a pass of their own. The
+    first pass keeps the records that need another one.
     """
-    counted = [(each, FilterCounts(conditions)) for each in writes]
+    kept = {**conditions, "records": keeper.condition} if keeper else conditions
+    counted = [(each, FilterCounts(conditions if at else kept)) for at, each in enumerate(writes)]
     passed: Mapping[str, int] = {}
     with ExitStack() as stack:
         for _, filters in counted:
@@ -253,6 +282,7 @@ def count_passes(
             if passed:
                 yield _count_statuses(passed)
     if not passed:
+        checked = checked.filter(keeper.condition) if keeper else checked
         measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
         (row,) = checked.agg(*measures).collect()
         yield row.asDict()

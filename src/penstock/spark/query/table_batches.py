@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 
 from pyspark.sql import DataFrame
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 
 from penstock.errors import CheckpointError, Reason
 from penstock.spark.query.batch import Batches
+from penstock.spark.query.concurrently import Lanes
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.record_batches import RecordBatches
 from penstock.spark.query.report import BatchCounts
@@ -45,8 +47,10 @@ class TableBatches:
             if reads_records:
                 self._steps.append(RecordBatches(groups, ledgers, context).write_batch)
                 continue
-            for name, group in groups.items():
-                self._steps.append(_write_group(name, Batches(group, ledgers[name], context)))
+            batches = {
+                name: Batches(group, ledgers[name], context) for name, group in groups.items()
+            }
+            self._steps.append(_write_groups(batches, Lanes()))
 
     def write_batch(self, records: DataFrame, batch: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.
@@ -92,18 +96,25 @@ def group_steps(
         yield reads_records, {group.name: group for group in found}
 
 
-def _write_group(name: str, batches: Batches) -> _Step:
-    """Return the step of one group whose records are decoded to columns."""
+def _write_groups(groups: Mapping[str, Batches], lanes: Lanes) -> _Step:
+    """Return the step of groups whose records are decoded to columns."""
 
     def write_batch(
         records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
     ) -> Mapping[str, BatchCounts]:
-        if name == "":
-            return {name: batches.write_batch(records, batch)}
-        if name not in topics and not batches.needs_marker(batch.number):
-            return {}
-        own = records.filter(F.col("topic").isin([*topics.get(name, ())]))
-        return {name: batches.write_batch(own, batch)}
+        counts: dict[str, BatchCounts] = {}
+
+        def write(name: str, records: DataFrame) -> None:
+            own = F.col("topic").isin([*topics.get(name, ())])
+            counts[name] = groups[name].write_batch(records.filter(own) if name else records, batch)
+
+        wanted = (
+            name
+            for name, each in groups.items()
+            if not name or name in topics or each.needs_marker(batch.number)
+        )
+        lanes.run(records, {name: partial(write, name) for name in wanted})
+        return {name: counts[name] for name in groups if name in counts}
 
     return write_batch
 

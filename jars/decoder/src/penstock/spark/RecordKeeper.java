@@ -1,0 +1,157 @@
+package penstock.spark;
+
+import java.io.Serializable;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.Function;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
+import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+
+/**
+ * Keeps the records of a pass that need another one, so that they are not read again.
+ *
+ * <p>SQL calls it with a struct for each such record, and it is always true. The struct begins with
+ * topic, partition, offset, status and the key of the schema. After the pass, the driver reads the
+ * structs as a table.
+ */
+public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boolean>, Serializable {
+  private static final long serialVersionUID = 1;
+  private static final int STATUS = 3;
+  private static final int SCHEMA = 4;
+  private static final int ROWS_OF_A_TASK = 1_000;
+
+  private final String name = "keeper_" + UUID.randomUUID().toString().replace("-", "");
+  private final KeptRecords kept;
+  private StructType type;
+  private transient UnsafeProjection projection;
+
+  RecordKeeper(SparkSession session, long mostOfTask, long most) {
+    kept = new KeptRecords(mostOfTask, most);
+    kept.register(session.sparkContext(), Option.empty(), false);
+  }
+
+  /** Keeps a record; Spark finds this method by its name and its argument. */
+  public boolean invoke(InternalRow record) {
+    if (kept.isFull()) {
+      kept.drop();
+      return true;
+    }
+    if (projection == null) {
+      projection = UnsafeProjection.create(type);
+    }
+    kept.add(projection.apply(record).getBytes());
+    return true;
+  }
+
+  /**
+   * Returns whether so many records were kept, each once: Spark adds up all attempts of a task
+   * before a shuffle.
+   */
+  public boolean hasAll(long records) {
+    return kept.value().size() == records && rows().map(Place::of).distinct().count() == records;
+  }
+
+  /** Returns the keys of schemas, and how many records of a status have them, as lines. */
+  public String countSchemas(String status) {
+    return rows()
+        .filter(row -> status.equals(row.getString(STATUS)))
+        .collect(
+            Collectors.groupingBy(
+                row -> HexFormat.of().formatHex(row.getBinary(SCHEMA)), Collectors.counting()))
+        .entrySet()
+        .stream()
+        .map(each -> each.getKey() + " " + each.getValue())
+        .collect(Collectors.joining("\n"));
+  }
+
+  /** Returns the records that were kept, with the struct's columns. */
+  public Dataset<Row> read(SparkSession session) {
+    JavaSparkContext context = JavaSparkContext.fromSparkContext(session.sparkContext());
+    List<byte[]> bytes = kept.value();
+    int tasks = Math.min(context.defaultParallelism(), 1 + bytes.size() / ROWS_OF_A_TASK);
+    JavaRDD<InternalRow> rows = context.parallelize(bytes, tasks).map(new ReadRow(type.size()));
+    return session.internalCreateDataFrame(rows.rdd(), type, false);
+  }
+
+  private Stream<InternalRow> rows() {
+    return kept.value().stream().map(new ReadRow(type.size())::call);
+  }
+
+  @Override
+  public BoundFunction bind(StructType input) {
+    type = (StructType) input.fields()[0].dataType();
+    return this;
+  }
+
+  @Override
+  public DataType[] inputTypes() {
+    return new DataType[] {type};
+  }
+
+  @Override
+  public DataType resultType() {
+    return DataTypes.BooleanType;
+  }
+
+  /** Returns false, so that Spark neither moves nor repeats a call. */
+  @Override
+  public boolean isDeterministic() {
+    return false;
+  }
+
+  @Override
+  public boolean isResultNullable() {
+    return false;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String canonicalName() {
+    return "penstock_decoder." + name;
+  }
+
+  @Override
+  public String description() {
+    return "keeps records for another pass";
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  private record Place(String topic, int partition, long offset) {
+    static Place of(InternalRow row) {
+      return new Place(row.getString(0), row.getInt(1), row.getLong(2));
+    }
+  }
+
+  private record ReadRow(int width) implements Function<byte[], InternalRow> {
+    @Override
+    public InternalRow call(byte[] bytes) {
+      UnsafeRow row = new UnsafeRow(width);
+      row.pointTo(bytes, bytes.length);
+      return row;
+    }
+  }
+}

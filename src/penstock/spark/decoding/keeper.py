@@ -1,0 +1,60 @@
+"""Records that a pass keeps for the next one, so that Kafka is not read again for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+
+from penstock.framing import SchemaKey
+from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
+
+_MOST_OF_TASK: Final = 8 * 2**20  # bytes
+_MOST: Final = 32 * 2**20  # bytes of a pass, in the driver's memory
+# The order of the first five is that of RecordKeeper.java.
+_FIRST: Final = ("topic", "partition", "offset", "status", "schema")
+_MADE: Final = frozenset(("compression", "payload", "record"))
+_DONE: Final = ", ".join(
+    f"'{status}'"
+    for status in (
+        RowStatus.DECODED,
+        RowStatus.EMPTY,
+        RowStatus.ELSEWHERE,
+        FrameStatus.TOMBSTONE,
+    )
+)
+
+
+class RecordKeeper:
+    """Keeps the records of one pass over decoded frames that need another: unknown and bad ones.
+
+    They are in the driver's memory, up to a limit; beyond it none are kept.
+    """
+
+    def __init__(self, checked: DataFrame) -> None:
+        self._session = checked.sparkSession
+        load_jar(self._session)
+        jvm: Any = self._session._jvm
+        catalog = getattr(jvm, CATALOG_CLASS)
+        # The catalog keeps a function as long as somebody holds it.
+        self._keeper = catalog.addKeeper(self._session._jsparkSession, _MOST_OF_TASK, _MOST)
+        others = [each for each in checked.columns if each not in {*_FIRST, *_MADE}]
+        columns = ", ".join(f"`{each}`" for each in (*_FIRST, *others))
+        function = f"{CATALOG.rpartition('.')[2]}.{self._keeper.name()}"
+        self.condition = f"(status IN ({_DONE}) OR {function}(struct({columns})))"
+
+    def has_all(self, records: int) -> bool:
+        """Return whether the pass kept so many records, each of them once."""
+        return bool(self._keeper.hasAll(records))
+
+    def read(self) -> DataFrame:
+        """Return the records, with their status and schema key."""
+        return DataFrame(self._keeper.read(self._session._jsparkSession), self._session)
+
+    def count_unknown(self) -> Counter[SchemaKey]:
+        """Return the keys of unknown versions, by their number of records."""
+        lines = self._keeper.countSchemas(RowStatus.UNKNOWN.value).splitlines()
+        counted = (line.split() for line in lines)
+        return Counter({SchemaKey.unpack(bytes.fromhex(key)): int(many) for key, many in counted})

@@ -1,0 +1,83 @@
+"""Records that a pass keeps for the next one are all of them, each once, or none."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.framing import encode_glue_frame
+from penstock.spark.decoding import keeper as module
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.keeper import RecordKeeper
+from penstock.spark.rows import to_record
+from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
+from tests.stubs.registries import UNKNOWN
+
+_VERSION = make_version(1, make_record(("deviceId", "string")))
+_GOOD = frame(_VERSION, {"deviceId": "a"})
+_VALUES = [_GOOD, None, _GOOD[:-1], encode_glue_frame(UNKNOWN, b"x" * 99), b"?", _GOOD]
+
+
+@pytest.fixture
+def decode(spark):
+    decoder = Decoder(spark, [_VERSION])
+    return lambda records: decoder.decode(split_frames(records, GLUE))
+
+
+def _keep(checked, run=lambda rows: rows.collect()):
+    keeper = RecordKeeper(checked)
+    run(checked.filter(keeper.condition))
+    return keeper
+
+
+def test_records_that_need_another_pass_are_kept_as_they_came(spark, decode):
+    topic = make_topic(spark, _VALUES)
+
+    keeper = _keep(decode(topic))
+
+    assert keeper.has_all(3)
+    found = {row.offset: row for row in keeper.read().collect()}
+    assert {at: row.status for at, row in found.items()} == {
+        2: "undecodable", 3: "unknown", 4: "unknown-framing",
+    }  # fmt: skip
+    assert set(topic.columns) <= set(keeper.read().columns)
+    sent = {row.offset: to_record(row) for row in _select(topic)}
+    assert {row.offset: to_record(row) for row in _select(keeper.read())} == {
+        at: sent[at] for at in found
+    }
+    assert keeper.count_unknown() == {UNKNOWN: 1}
+
+
+def _select(records):
+    return records.selectExpr("*", "unix_millis(timestamp) AS timestamp_ms").collect()
+
+
+def test_good_records_are_not_kept(spark, decode):
+    keeper = _keep(decode(make_topic(spark, [_GOOD, None])))
+
+    assert keeper.has_all(0)
+    assert keeper.read().collect() == []
+    assert not keeper.count_unknown()
+
+
+def test_records_that_a_second_query_kept_too_are_not_all(spark, decode):
+    def run(rows):
+        rows.collect()
+        rows.collect()
+
+    keeper = _keep(decode(make_topic(spark, _VALUES)), run)
+
+    assert not keeper.has_all(3)
+    assert not keeper.has_all(6)
+
+
+@pytest.mark.parametrize("name", ["_MOST_OF_TASK", "_MOST"])
+def test_none_is_kept_beyond_a_limit(spark, decode, monkeypatch, name):
+    checked = decode(make_topic(spark, _VALUES).repartition(2))
+    for limit, rows in ((10_000, 3), (1, 0)):
+        monkeypatch.setattr(module, name, limit)
+
+        keeper = _keep(checked)
+
+        assert keeper.has_all(3) is bool(rows)
+        assert keeper.read().count() == rows
