@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from bench.machine import describe_machine
 from penstock import __version__
 from proof.oracle import Verdict
 from proof.system import ROOT
+from tools.commit import find_commit
 
 FILE: Final = Path(__file__).with_name("results.json")
 _POMS: Final = (ROOT / "bench/iceberg_sink.xml", Path(__file__).with_name("flink.xml"))
@@ -70,13 +70,11 @@ class Results:
 
 def describe_run(began: datetime) -> dict[str, Any]:
     """Return when a run was, of which commit, on which machine, and of which versions."""
-    words = ["git", "rev-parse", "--short=10", "HEAD"]
-    commit = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     poms = " ".join(path.read_text() for path in _POMS)
     return {
         "began": began.isoformat(timespec="seconds"),
         "minutes": round((datetime.now(UTC) - began).total_seconds() / 60),
-        "commit": commit.stdout.strip(),
+        "commit": find_commit(),
         "machine": describe_machine(),
         "versions": {"penstock": __version__, **dict(_DEPENDENCY.findall(poms))},
     }

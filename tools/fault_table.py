@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.fixtures.faults import LINES
+from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
 from tools.nightly import nightly_table
 
@@ -64,7 +64,7 @@ def main() -> int:
         print(f"found trials of {', '.join(unknown)}, expected rows of {_ROWS}", file=sys.stderr)
         return 1
     kept = {name: asdict(result) for name, result in read_results().items()}
-    counted = {name: asdict(result) for name, result in _add_up(lines, _find_commit()).items()}
+    counted = {name: asdict(result) for name, result in _add_up(lines, find_commit()).items()}
     _RESULTS.write_text(json.dumps(kept | counted, indent=2, sort_keys=True) + "\n")
     print(f"{len(counted)} of {len(rows)} rows; tools/check_docs.py --write makes the page")
     return 0
@@ -80,11 +80,6 @@ def _add_up(lines: Iterable[Mapping[str, Any]], commit: str) -> dict[str, Result
             setattr(result, name, getattr(result, name) + line[name])
         result.recovered_in += line["recovered_in"]
     return results
-
-
-def _find_commit() -> str:
-    words = ["git", "-C", str(_ROOT), "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def read_rows() -> list[Row]:

@@ -19,6 +19,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from tools.commit import find_commit
+
 _CLONE: Final = Path(__file__).parents[1]
 _RUNS: Final = _CLONE / "tests/nightly.json"
 _MOST_SECONDS: Final = 3_600
@@ -118,7 +120,7 @@ def run_part(part: Part, most_seconds: float = _MOST_SECONDS) -> Run:
         if code:
             outcome = "failed"
     seconds = round(time.monotonic() - started)
-    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", _find_commit(), seconds, outcome)
+    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", find_commit(), seconds, outcome)
 
 
 def _call(command: Iterable[str], seconds: float) -> int | None:
@@ -136,11 +138,6 @@ def _call(command: Iterable[str], seconds: float) -> int | None:
             process.kill()
             process.wait()
         return None
-
-
-def _find_commit() -> str:
-    words = ["git", "-C", str(_CLONE), "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def nightly_table() -> str:
