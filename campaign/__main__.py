@@ -108,7 +108,7 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
 
 
 def _record(outcome: Outcome, seed: int) -> None:
-    """Keep the trial for docs/faults.md, if it was one of half an hour."""
+    """Count a valid run of half an hour as a trial in docs/faults.md."""
     if not outcome.is_valid or outcome.fired[-1].step.second < _TRIAL_SECONDS:
         return
     kinds = Counter(problem.kind for problem in outcome.problems)
@@ -138,7 +138,9 @@ def _shrink(schedule: Schedule, folder: Path) -> int:
 
 def _run_mutant(name: str, schedule: Path, folder: Path) -> int:
     """Run the schedule in a copy of the clone with a planted bug."""
-    (mutant,) = (each for each in load_mutants(_ROOT) if each.name == name)
+    mutant = next((each for each in load_mutants(_ROOT) if each.name == name), None)
+    if mutant is None:
+        sys.exit(f"found the mutant {name}, expected a name in tests/mutants")
     copy = folder / "clone"
     copy_clone(_ROOT, copy)
     (copy / mutant.file).write_text(mutant.apply(copy))

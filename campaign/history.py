@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 class Fate(StrEnum):
-    """What a sender was told of an event."""
+    """The answer to the sender of an event."""
 
     WRITTEN = "written"
     REFUSED = "refused"  # for good, and kept
@@ -72,7 +72,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What one program made of the topic: a function or a job.
+    """The tables and dead letters that one program, a function or a job, made of the topic.
 
     `appended` has tables with a row for each record, and `newest` those with the newest row of each
     key, as pairs of a record's place and its row.

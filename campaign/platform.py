@@ -47,7 +47,7 @@ _CALL: Final = Config(
 
 @dataclass(slots=True)
 class Platform:
-    """What runs, and what faults need; `brokers` keeps two of them from being down at once."""
+    """The programs and services of a run; who holds `brokers` may take one of them down."""
 
     cloud: Cloud
     client: Callable[..., Any]

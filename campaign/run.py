@@ -53,8 +53,8 @@ class Outcome:
 
     @property
     def is_valid(self) -> bool:
-        """Whether each fault did happen."""
-        return all(each.times for each in self.fired)
+        """True if there were faults, and each of them happened."""
+        return bool(self.fired) and all(each.times for each in self.fired)
 
     @property
     def code(self) -> int:

@@ -69,12 +69,12 @@ class Schedule:
         return replace(self, steps=self.steps[:count])
 
     def write(self, path: Path) -> None:
-        """Keep it as JSON."""
+        """Write the schedule as JSON."""
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read it from JSON."""
+        """Read a schedule that was written."""
         kept = json.loads(path.read_text())
         return cls(kept["seed"], tuple(Step(**step) for step in kept["steps"]))
 

@@ -116,7 +116,7 @@ class Cluster:
 
     @property
     def serverless(self) -> bool:
-        """Whether it is a serverless cluster; others are provisioned."""
+        """True for a serverless cluster, false for a provisioned one."""
         return bool(self.vpc_configs)
 
     @property

@@ -98,7 +98,7 @@ def _find_login(world: World) -> Login:
     """Return the login, with all brokers of the contract.
 
     Raises:
-        NotSeenError: there is none.
+        NotSeenError: the world has no login.
     """
     if world.login is None:
         raise NotSeenError(_UNCONNECTED)
