@@ -79,7 +79,10 @@ projects() { cat pyproject.toml localcloud/pyproject.toml | fingerprint /dev/std
 project_ready() { [ -f "$project_stamp" ] && [ "$(cat "$project_stamp")" = "$(projects)" ]; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
 decoder_stamp=jars/decoder/lib/.sources
-decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | fingerprint /dev/stdin; }
+decoder_sources() {
+    cat requirements.lock jars/decoder/src/penstock/spark/*.java jars/decoder/src/penstock/spark/*/*.java |
+        fingerprint /dev/stdin
+}
 decoder_ready() {
     [ -f src/penstock/spark/decoding/penstock-decoder.jar ] && [ -f "$decoder_stamp" ] &&
         [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]
@@ -128,7 +131,7 @@ install_project() {
     projects >"$project_stamp"
 }
 
-# Compiled against the jars of PySpark.
+# Compiled against the jars of PySpark and of Spark's Kafka source.
 build_decoder() {
     decoder_ready && return
     say "The decoder in Java into src/penstock/spark/decoding"
@@ -189,8 +192,8 @@ fetch_jars &
 jars=$!
 install_packages
 install_project
-build_decoder
 wait "$jars"
+build_decoder
 .venv/bin/python -m localcloud fetch s3 >/dev/null # what Spark jobs load
 record_classes &
 classes=$!

@@ -26,7 +26,7 @@ from bench.ladder import (
 from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere, write_days
-from bench.spark.world import mixed_topic, world_for
+from bench.spark.world import BY_HAND, mixed_topic, world_for
 from penstock.extensions.parquet.spark import ParquetSettings
 from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
@@ -56,7 +56,7 @@ def _race_jobs(form: Form) -> tuple[Turns, int]:
         turns = race(
             {
                 "cached": lambda: to_nowhere(rows),
-                "decode": lambda: product.expect(some, world.read(topic, some, as_jobs=True)),
+                "decode": lambda: product.expect(some, world.read(topic, some)),
                 "write": lambda: write_days(rows, f"{written}-cached"),
                 "parquet": lambda: jobs.run("parquet"),
                 "iceberg": lambda: jobs.run("iceberg"),
@@ -125,7 +125,7 @@ def _evolving(form: Form) -> Result:
 
     def stay() -> None:
         for _ in range(3):
-            to_nowhere(read_one_schema(world.read(alone, some), known[0], known))
+            to_nowhere(read_one_schema(world.read(alone, some, BY_HAND), known[0], known))
 
     turns = race({"product": evolve, "one_schema": stay}, form.turns)
     return Result(ratio(turns, "product", "one_schema"), "times", speeds(turns, 3 * some))

@@ -13,12 +13,13 @@ from pyspark.sql.avro.functions import from_avro
 
 from bench.ladder import Form, Result, Turns, least, race, ratio, reported, speeds
 from bench.spark.ways import QuickRegistry
-from bench.spark.world import World, world_for
+from bench.spark.world import BY_HAND, World, world_for
 from jobs.sales.summaries import REGION, join_regions, total_in_windows
 from penstock.framing import FrameKind, SchemaKey, encode_frame
 from penstock.registry import Registries, SchemaVersion, VersionStatus
 from penstock.schemas import encode
 from penstock.spark import KnownVersions, select_columns
+from penstock.spark.query.source import SOURCE
 
 _FIELDS = {"payment_id": "int", "amount": "float", "country": "string"}
 _SCHEMA: Final = {
@@ -56,10 +57,10 @@ def _sales(world: World, countries: int) -> str:
     return world.topic(f"sales-{countries}", _make_frames(countries), world.records // _SHARE)
 
 
-def _run(world: World, topic: str, totals: _Totals) -> dict[str, Any]:
+def _run(world: World, topic: str, totals: _Totals, source: str = SOURCE) -> dict[str, Any]:
     """Run a new query to the end of a topic, and return the progress of its one batch."""
     stream = (
-        world.spark.readStream.format("kafka")
+        world.spark.readStream.format(source)
         .options(
             **{"kafka.bootstrap.servers": world.servers, "startingOffsets": "earliest"},
             subscribe=topic,
@@ -115,13 +116,13 @@ def _race_windows(form: Form) -> Turns:
     topic = _sales(world, _FEW)
     regions = _make_regions(world, _FEW)
 
-    def time_batch(way: Callable[[str, DataFrame, DataFrame], DataFrame]) -> float:
-        batch = _run(world, topic, partial(way, REGION, regions))
+    def time_batch(way: Callable[[str, DataFrame, DataFrame], DataFrame], source: str) -> float:
+        batch = _run(world, topic, partial(way, REGION, regions), source)
         return float(batch["durationMs"]["addBatch"]) / 1e3
 
     ways = {
-        "product": lambda: time_batch(_by_product),
-        "by_hand": lambda: time_batch(_by_hand),
+        "product": lambda: time_batch(_by_product, SOURCE),
+        "by_hand": lambda: time_batch(_by_hand, BY_HAND),
     }
     turns = race(ways, form.turns)
     regions.unpersist()

@@ -24,6 +24,7 @@ from penstock.kafka import Topic, ensure_topic
 from penstock.registry import Registries, SchemaVersion, VersionStatus
 from penstock.schemas import Schema
 from penstock.spark.query.parts import BatchContext
+from penstock.spark.query.source import SOURCE
 from penstock.spark.query.stream import keep_records
 from penstock.spark.query.table_batches import TableBatches
 from penstock.spark.sinks.table import Route, Table
@@ -119,7 +120,7 @@ class ChangeTopic:
             name: json.dumps({CHANGES: dict.fromkeys(map(str, range(lanes)), place // lanes)})
             for name, place in (("startingOffsets", first), ("endingOffsets", after))
         }
-        stream = self.world.spark.read.format("kafka").options(**options)
+        stream = self.world.spark.read.format(SOURCE).options(**options)
         servers = {"kafka.bootstrap.servers": self.world.servers, "subscribe": CHANGES}
         return stream.options(**servers).load()
 

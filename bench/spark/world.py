@@ -23,11 +23,13 @@ from bench.brokers import running_broker
 from bench.ladder import Form
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
-from penstock.spark.query.source import FETCH_OPTIONS
+from penstock.spark.decoding.jar import load_jar
+from penstock.spark.query.source import FETCH_OPTIONS, SOURCE
 from penstock.spark.session import session_settings
 from tools.cpu_time import living_seconds
 
 PARTITIONS = 4
+BY_HAND = "kafka"  # Spark's own source, for plans that are written by hand
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -96,23 +98,20 @@ class World:
             self._topics.add(name)
         return name
 
-    def read(self, topic: str, records: int | None = None, *, as_jobs: bool = False) -> DataFrame:
-        """Read a topic, or about this many of its first records.
-
-        Kafka's defaults decide how it is fetched, or the options of the jobs.
-        """
+    def read(self, topic: str, records: int | None = None, source: str = SOURCE) -> DataFrame:
+        """Read a topic as jobs do, or about this many of its first records."""
         partitions = self.partitions
         ends = dict.fromkeys(map(str, range(partitions)), (records or 0) // partitions)
         ending = "latest" if records is None else json.dumps({topic: ends})
         return (
-            self.spark.read.format("kafka")
+            self.spark.read.format(source)
             .options(
                 **{
                     "kafka.bootstrap.servers": self.servers,
                     "subscribe": topic,
                     "startingOffsets": "earliest",
                     "endingOffsets": ending,
-                    **(FETCH_OPTIONS if as_jobs else {}),
+                    **FETCH_OPTIONS,
                 }
             )
             .load()
@@ -151,6 +150,7 @@ def _open_world(records: int) -> World:
     spark = SparkSession.builder.config(map=_settings(folder)).getOrCreate()
     _STACK.callback(spark.stop)
     spark.sparkContext.setLogLevel("ERROR")
+    load_jar(spark)
     return World(spark, servers, folder / "world", records)
 
 

@@ -76,12 +76,15 @@ class Job:
                 ]
             )
 
-    def transact(self, *values, commit):
-        """Write records in a transaction, and commit or abort it."""
+    def open_producer(self, **settings):
+        """Open a producer that may do all that Kafka's protocol lets it do."""
         with closing(self.brokers.cluster.open_admin()) as admin:
             login = {name: admin.config[name] for name in _LOGIN}
-        producer = KafkaProducer(**login, transactional_id=f"tests-{self.topic}")
-        with closing(producer):
+        return KafkaProducer(**login, **settings)
+
+    def transact(self, *values, commit):
+        """Write records in a transaction, and commit or abort it."""
+        with closing(self.open_producer(transactional_id=f"tests-{self.topic}")) as producer:
             producer.init_transactions()
             producer.begin_transaction()
             for value in values:

@@ -70,12 +70,12 @@ class World:
             consume_checkpoint=f"file://{self.folder}/consume",
         )  # fmt: skip
 
-    def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA):
+    def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA, timestamp_ms=NOON_MS):
         """Keep records as consumers keep them."""
         table = ErrorTable(DynamoDbClient(), self.errors.name, ObjectStore(self.bucket))
         failed = [
             FailedRecord(
-                Record(Source("t", 0, at), b"k", value, (("h", b"x"),), NOON_MS),
+                Record(Source("t", 0, at), b"k", value, (("h", b"x"),), timestamp_ms),
                 Failure(reason, ""),
                 None,
                 stage,
@@ -202,6 +202,17 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     assert {records[at]["attempts"] for at in records} == {3}
     (notice,) = world.list("notices/")
     assert notice.startswith("notices/3-records-of-")
+
+
+def test_a_record_whose_timestamp_is_beyond_spark_is_written(world):
+    """A function gave it up, which has no such limit."""
+    version = world.registry.register("sensor", _EVENT).version
+    world.consume(version)
+    world.read_up_to(1)
+    world.give_up({0: _frame(version, "a")}, "lambda", timestamp_ms=2**63 - 1)
+
+    assert world.replay().done == 1
+    assert world.reader.query("SELECT deviceId FROM t") == [("a",)]
 
 
 def test_a_record_that_function_and_job_gave_up_is_written_once(world):

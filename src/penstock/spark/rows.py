@@ -31,6 +31,8 @@ PLACE: Final = (
     "offset AS _offset",
     "timestamp AS _kafka_timestamp",
 )
+# The last one that Spark's timestamps have, which stands for all later ones (RecordColumns.java).
+LAST_MILLISECOND: Final = (2**63 - 1) // 1000
 _MARK: Final = {"penstock": "decoded"}
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 # Kafka accepts timestamps that Python's datetime cannot hold.

@@ -1,4 +1,4 @@
-"""`make install` on machines made up of stand-in programs, in a clone made up of six files."""
+"""`make install` on machines made up of stand-in programs, in a clone made up of a few files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 _ROOT = Path(__file__).parents[3]
 _FETCHED = "localcloud/src/localcloud/jars.toml"
 _SOURCE = "jars/decoder/src/penstock/spark/Decoder.java"
+_PACKAGED = "jars/decoder/src/penstock/spark/source/Source.java"
 _FILES = (
     *("requirements.lock", "pyproject.toml", "localcloud/pyproject.toml"),
-    *("jars/glue/pom.xml", "localcloud/tests/jars/pom.xml", _SOURCE, _FETCHED),
+    *("jars/glue/pom.xml", "localcloud/tests/jars/pom.xml", _SOURCE, _PACKAGED, _FETCHED),
 )
 _SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
 
@@ -217,6 +218,7 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
         ("localcloud/tests/jars/pom.xml", ["mvn", "fetch", "classes"]),
         (_FETCHED, ["fetch", "classes"]),
         (_SOURCE, ["decoder", "fetch", "classes"]),
+        (_PACKAGED, ["decoder", "fetch", "classes"]),
     ],
 )
 def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:

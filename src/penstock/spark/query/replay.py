@@ -32,7 +32,7 @@ from penstock.sinks import (
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.settings import ReplaySettings
 from penstock.spark.query.table_batches import TableBatches
-from penstock.spark.rows import Fence
+from penstock.spark.rows import LAST_MILLISECOND, Fence
 from penstock.spark.sinks.base import SinkContext
 from penstock.spark.state.checkpoint import Checkpoint
 from penstock.spark.state.lease import Lease
@@ -157,8 +157,8 @@ class Replay:
             )
             for each in written_once.values()
         ]
-        # Kafka accepts timestamps that Python's datetime cannot hold.
-        written = "timestamp_millis(timestamp) AS timestamp"
+        # Kafka accepts timestamps that neither Python's datetime nor Spark can hold.
+        written = f"timestamp_millis(LEAST(timestamp, {LAST_MILLISECOND})) AS timestamp"
         batch = self._spark.createDataFrame(rows, _KAFKA).selectExpr(
             "* EXCEPT (timestamp)", written
         )

@@ -13,13 +13,16 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.kafka import KafkaSettings, java_options, open_consumer
+from penstock.spark.decoding.jar import load_jar
 from penstock.spark.settings.consume import LostOffsets, ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
 
-# After each poll Spark asks the broker for the first and the last offset. With Kafka's 500 records,
-# these questions take a third of the time (docs/adr/0020-few-round-trips.md). They are
-# answered after the next fetch, which at the end of a partition waits half a second for records
-# that the batch does not want (docs/adr/0020-few-round-trips.md).
+# Spark's source, which plans each batch, with readers in Java that make columns of the records
+# (docs/adr/0073-read-kafka-into-columns.md).
+SOURCE: Final = "penstock.spark.source.KafkaColumns"
+# A batch of columns has the records of a poll. Spark asks the broker for the first and the last
+# offset, which is answered after the next fetch; at the end of a partition that waits half a second
+# for records that the batch does not want (docs/adr/0020-few-round-trips.md).
 FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.ms": "10"}
 
 
@@ -45,12 +48,13 @@ def open_stream(
     options = source_options(kafka, read)
     if may_stop and read.on_lost_offsets is LostOffsets.STOP:
         options["failOnDataLoss"] = "true"
-    return spark.readStream.format("kafka").options(**options).load()
+    load_jar(spark)
+    return spark.readStream.format(SOURCE).options(**options).load()
 
 
 def read_topics(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
     """Return the records that topics hold now."""
-    return spark.read.format("kafka").options(**source_options(kafka, read)).load()
+    return _load(spark, source_options(kafka, read))
 
 
 def find_partitions(kafka: KafkaSettings, read: ReadSettings) -> dict[str, set[int]]:
@@ -86,7 +90,12 @@ def read_ranges(
         "startingOffsets": json.dumps(starts),
         "endingOffsets": json.dumps(ends),
     }
-    return records.sparkSession.read.format("kafka").options(**options).load()
+    return _load(records.sparkSession, options)
+
+
+def _load(spark: SparkSession, options: dict[str, str]) -> DataFrame:
+    load_jar(spark)
+    return spark.read.format(SOURCE).options(**options).load()
 
 
 def source_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
