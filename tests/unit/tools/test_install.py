@@ -255,7 +255,7 @@ def test_a_cut_run_is_redone(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["mvn", "fetch", "classes"]
+    assert clone.calls() == ["mvn", "decoder", "fetch", "classes"]
 
 
 def test_one_maven_fetches_the_jars_of_every_folder() -> None:
