@@ -276,6 +276,32 @@ def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:
     assert len(_hashes(zips)) == len(_LAMBDAS) + 2
 
 
+def test_bytecode_is_used_and_the_same_in_each_build(zips: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        build(_HOST, tmp_path / name, with_bytecode=True)
+    assert _hashes(tmp_path / "one") == _hashes(tmp_path / "two")
+    unpacked = tmp_path / "producer"
+    archive = zipfile.ZipFile(tmp_path / "one/producer-lambda.zip")
+    archive.extractall(unpacked)
+    # The source would be compiled if the bytecode were for another Python, or compared with it.
+    for module in unpacked.rglob("*.py"):
+        if module.name not in {"handler.py", "typing_extensions.py"}:
+            module.write_text("raise AssertionError('compiled')")
+
+    said = _run(
+        "import handler, crc32c\nprint(handler.lambda_handler.__name__)",
+        unpacked,
+        *load_runtime(f"python{_HOST.python}").folders,
+    )
+
+    assert said == "lambda_handler\n"
+    plain = zipfile.ZipFile(zips / "producer-lambda.zip").namelist()
+    assert {name for name in archive.namelist() if not name.endswith(".pyc")} == set(plain)
+    assert "sync-lambda.zip" in _hashes(tmp_path / "one")
+    of_sync = zipfile.ZipFile(tmp_path / "one/sync-lambda.zip").namelist()
+    assert not any(name.endswith(".pyc") for name in of_sync)
+
+
 @pytest.mark.parametrize("target", [Target("3.13", "arm64"), Target("3.12", "x86_64")], ids=str)
 def test_binaries_are_those_of_the_target(tmp_path: Path, target: Target) -> None:
     build(target, tmp_path)
