@@ -33,8 +33,7 @@ SERVICE = Service(
     status=("functions", "mappings"),
     moto=Moto(
         keeps=(
-            "CreateAlias PublishVersion PutFunctionEventInvokeConfig UpdateAlias "
-            "UpdateFunctionEventInvokeConfig"
+            "CreateAlias PutFunctionEventInvokeConfig UpdateAlias UpdateFunctionEventInvokeConfig"
         ),
         ignores="AddPermission",
     ),
@@ -44,7 +43,7 @@ SERVICE = Service(
             "MetricsConfig ParallelizationFactor Queues ScalingConfig TumblingWindowInSeconds"
         ),
         "CreateFunction": (
-            "EphemeralStorage SnapStart TracingConfig "
+            "EphemeralStorage TracingConfig "
             "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
             "PublishTo RuntimeConfig TenancyConfig"
         ),
@@ -56,7 +55,7 @@ SERVICE = Service(
         ),
         "UpdateFunctionCode": "PublishTo S3ObjectStorageMode S3ObjectVersion SourceKMSKeyArn",
         "UpdateFunctionConfiguration": (
-            "EphemeralStorage SnapStart TracingConfig "
+            "EphemeralStorage TracingConfig "
             "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
         ),
     },
