@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from penstock import credentials
-from penstock.credentials import load_session
+from penstock.credentials import forget_sessions, load_session
 from penstock.credentials._botocore_session import AssumedRole, new_session
-from penstock.credentials._environment import _DECIDES_MORE, EnvironmentSession, decides_alone
+from penstock.credentials.environment import _DECIDES_MORE, EnvironmentSession, decides_alone
 from tests.stubs.http import serve
 from tests.stubs.sts_api import SECRET, StsApi
 
@@ -25,14 +24,14 @@ _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
 @pytest.fixture
 def sts(monkeypatch: pytest.MonkeyPatch) -> Iterator[StsApi]:
     api = StsApi(external_id="agreed")
-    credentials._build_session.cache_clear()
+    forget_sessions()
     with serve(api.respond) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL_STS", address)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
         monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
         yield api
-    credentials._build_session.cache_clear()
+    forget_sessions()
 
 
 def test_equal_arguments_share_one_session() -> None:
@@ -194,6 +193,12 @@ def test_more_variables_are_left_to_botocore(alone: pytest.MonkeyPatch, name: st
     alone.setenv(name, "any")
 
     assert not decides_alone()
+
+
+def test_keys_that_expire_are_left_to_botocore(alone: pytest.MonkeyPatch) -> None:
+    alone.setenv("AWS_CREDENTIAL_EXPIRATION", "2026-11-27T10:00:00Z")
+
+    assert not isinstance(load_session(region="eu-north-1"), EnvironmentSession)
 
 
 @pytest.mark.parametrize("name", ["config", "credentials"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.aws._signature import Presigner
 from penstock.aws.athena import Athena, QueryAnswer, QueryRow, quote_identifier
 from penstock.aws.client import AwsClient, Service
 from penstock.aws.connection import Answer, KeptConnection, Timeouts, trusted_context
 from penstock.aws.errors import Fault, classify, classify_answer, translated_s3_errors
 from penstock.aws.pages import ask_all_pages
+from penstock.aws.signature import Presigner
 
 __all__ = [
     "Answer",

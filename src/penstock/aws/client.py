@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError, NoCredentialsError
 
 from penstock.aws._address import find_address
-from penstock.aws._signature import Signer
 from penstock.aws.connection import Answer, KeptConnection, Timeouts
+from penstock.aws.signature import Signer
 
 if TYPE_CHECKING:
     from botocore.session import Session

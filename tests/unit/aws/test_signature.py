@@ -12,7 +12,7 @@ from botocore.auth import SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
 
-from penstock.aws._signature import Presigner, Signer
+from penstock.aws.signature import Presigner, Signer
 
 _NOW = datetime(2026, 11, 21, 9, 30, 15)
 _KEYS = ReadOnlyCredentials("AKIAMADEUP", "made/up+secret", None)
