@@ -49,6 +49,7 @@ SERVICE = Service(
         ),
         "Invoke": "ClientContext DurableExecutionName TenantId",
         "ListEventSourceMappings": "Marker MaxItems",
+        "PublishVersion": "PublishTo",
         "UpdateEventSourceMapping": (
             "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "
             "MetricsConfig ParallelizationFactor ScalingConfig TumblingWindowInSeconds"
