@@ -89,9 +89,9 @@ campaign: install ## Run the whole platform under mixed faults, and judge it (SE
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.
-build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
+build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host; BYTECODE=yes)
 	@PYTHON= tools/install.sh
-	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
+	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64) $(if $(BYTECODE),--bytecode)
 	@$(VENV)/python -m tools.build_plugin
 
 ##@ Deploy

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tools.bytecode import compile_files
 from tools.lambda_packages import (
     MACHINES,
     PYTHONS,
@@ -28,7 +29,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
 _MODE = 0o100644 << 16  # a regular file that everyone may read
 _UNIX = 3
 # Packages that jobs need and EMR lacks: pure Python, importable from a zip on any machine.
-_FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
+_FOR_JOBS = ("kafka",)
 # boto3 and what it needs. Nobody promises them in EMR's Python, and botocore reads its own files,
 # which it cannot do from inside a zip: Spark unpacks this one. Pure Python too.
 BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--python", default="3.13", choices=[*PYTHONS, "host"], help="of the functions [3.13]")
     add("--arch", default="arm64", choices=[*MACHINES, "host"], help="of the functions [arm64]")
+    add("--bytecode", action="store_true", help="with bytecode, for shorter cold starts")
     add("--into", default=_ROOT / "build", type=Path, help="folder for the zips [build]")
     given, host = parser.parse_args(argv), Target.of_host()
     target = Target(
@@ -55,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         host.arch if given.arch == "host" else given.arch,
     )
     try:
-        lines = build(target, given.into)
+        lines = build(target, given.into, with_bytecode=given.bytecode)
     except BuildError as error:
         print(f"Nothing was built: {error}", file=sys.stderr)
         return 1
@@ -63,18 +65,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def build(target: Target, into: Path) -> list[str]:
+def build(target: Target, into: Path, *, with_bytecode: bool = False) -> list[str]:
     """Build a zip of each handler with its packages, and two for jobs that run on any machine.
 
     Returns:
         A line about each zip.
 
     Raises:
-        BuildError: a package is not available for the target.
+        BuildError: a package is not available for the target, or its Python for the bytecode.
     """
     source = list_files(_ROOT / "src")
     packages = list_files(fetch_packages(read_lambda_names(), target))
     shared = packages | {name: path for name, path in source.items() if path.suffix != ".jar"}
+    bytecode = compile_files(shared, target.python) if with_bytecode else {}
     lines = []
     for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
         name = handler.parent.name
@@ -83,7 +86,10 @@ def build(target: Target, into: Path) -> list[str]:
             if name in _FOR_FUNCTIONS
             else {}
         )
-        lines.append(write_zip(into / f"{name}-lambda.zip", shared | own | {"handler.py": handler}))
+        # A function with packages of its own runs on a schedule, and Lambda takes 50 MB.
+        compiled = {} if own else bytecode
+        files = {**shared, **own, **compiled, "handler.py": handler}
+        lines.append(write_zip(into / f"{name}-lambda.zip", files))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
     boto3 = list_files(fetch_packages(BOTO3, target))
     # The packages beside the programs: an upload holds the program alone. Python finds no package

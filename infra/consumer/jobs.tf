@@ -6,6 +6,7 @@ locals {
       errors     = name == "consumer" ? "errors" : "${trimprefix(name, "consumer-")}-errors"
       function   = "${local.prefix}-${name}"
       memory_mib = coalesce(function.memory_mib, var.functions.memory_mib)
+      snap_start = function.snap_start
       table      = function.table
       topics     = function.topics
     }

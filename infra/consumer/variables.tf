@@ -28,6 +28,8 @@ variable "consumer_functions" {
   description = "The consumer functions, by name (consumer, or consumer-NAME): the table that each writes, the topics that it reads (all of the contract unless given), and its memory."
   type = map(object({
     memory_mib = optional(number)
+    # Whether it starts from a snapshot of its code, initialized (SnapStart), which costs.
+    snap_start = optional(bool, false)
     table      = optional(string, "readings")
     topics     = optional(set(string))
   }))

@@ -122,6 +122,7 @@ locals {
       registry       = lookup(local._registries, "producers.${name}", null)
       schema         = coalesce(producer.schema, producer.topic)
       sets_mode      = producer.compatibility != null
+      snap_start     = producer.snap_start
       topic          = producer.topic
       version_budget = lookup(local._budgets, name, null)
     }

@@ -165,7 +165,7 @@ module "producer" {
       { for name, registry in { registry = each.value.registry } : name => registry if registry != null },
     )
   }
-  package         = local.packages["producer"]
+  package         = merge(local.packages["producer"], { snap_start = each.value.snap_start })
   policy_json     = local.producer_policies[each.key]
   timeout_seconds = 60
   tracing         = true

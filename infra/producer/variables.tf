@@ -315,7 +315,9 @@ variable "producers" {
       security_group_id = optional(string)
       url               = string
     }))
-    schema         = optional(string)         # the topic's name unless given
+    schema = optional(string) # the topic's name unless given
+    # Whether it starts from a snapshot of its code, initialized (SnapStart), which costs.
+    snap_start     = optional(bool, false)
     sort           = optional(list(string))   # fields of the sort key
     times          = optional(string, "text") # text, timestamp-millis or timestamp-micros, for ISO 8601 texts in new fields
     topic          = string

@@ -9,6 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
+from snapshot_restore_py import register_after_restore
 
 from penstock.consuming import (
     Consumed,
@@ -17,14 +18,14 @@ from penstock.consuming import (
     build_consumer,
     read_records,
 )
+from penstock.rebuilt import Rebuilt
 from penstock.records import Record
-
-_NAMESPACE = "Penstock"
 
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
-_metrics = Metrics(namespace=_NAMESPACE)
-_consumer = build_consumer(ConsumerSettings.from_environ(os.environ), stage="lambda")
+_metrics = Metrics(namespace="Penstock")
+_consumer = Rebuilt(lambda: build_consumer(ConsumerSettings.from_environ(os.environ), "lambda"))
+register_after_restore(_consumer.rebuild)
 
 
 @_log.inject_lambda_context
@@ -42,7 +43,7 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
     _metrics.add_dimension("FunctionName", function)
     try:
         records = read_records(event)
-        consumed = _consumer.consume(records)
+        consumed = _consumer.value.consume(records)
     except Exception as error:
         _log.error(
             "the batch must be delivered again: %.500s", error, extra={"kind": type(error).__name__}
@@ -74,6 +75,6 @@ def _report(consumed: Consumed, records: Sequence[Record], function: str) -> Non
 
 def _count(name: str, count: int, **dimensions: str) -> None:
     """Publish a metric with its own dimensions."""
-    settings = {"namespace": _NAMESPACE, "default_dimensions": dimensions}
+    settings = {"namespace": "Penstock", "default_dimensions": dimensions}
     with single_metric(name, MetricUnit.Count, count, **settings):
         pass

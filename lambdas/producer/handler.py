@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from snapshot_restore_py import register_after_restore
 
-from penstock.producing import Intake, IntakeResult, IntakeSettings, Invocation, build_intake
+from penstock.producing import IntakeResult, IntakeSettings, Invocation, build_intake
+from penstock.rebuilt import Rebuilt
 
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock")
 _settings = IntakeSettings.from_environ(os.environ)
-_intake: Intake
-
-
-@register_after_restore
-def build_clients() -> None:
-    """Build the clients: when the environment starts, and again after a snapshot is restored."""
-    global _intake  # noqa: PLW0603 # an environment has one
-    _intake = build_intake(_settings)
-
-
-build_clients()
+_intake = Rebuilt(partial(build_intake, _settings))
+register_after_restore(_intake.rebuild)
 
 
 @_log.inject_lambda_context
@@ -43,7 +36,7 @@ def lambda_handler(event: Any, context: Any) -> Any:
         context.aws_request_id,
         lambda: context.get_remaining_time_in_millis() / 1000,
     )
-    result = _intake.accept(event, invocation)
+    result = _intake.value.accept(event, invocation)
     _report(result, context.function_name)
     return result.answer()
 
@@ -63,6 +56,6 @@ def _report(result: IntakeResult, function: str) -> None:
                 "reason": refusal.reason,
                 "rule": refusal.rule,
                 "kept_as": result.kept.get(index),
-                "not_kept": "" if index in result.kept else result.unkept,
+                "not_kept": "" if index in result.kept else result.not_kept_reason,
             },
         )

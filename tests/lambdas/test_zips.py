@@ -124,8 +124,7 @@ print(decode(frame.payload, schema))
 """
 _JOB_IMPORTS = """
 import kafka, penstock.kafka, penstock.registry.glue, penstock.sinks
-from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token
-generate_auth_token('eu-central-1')  # looks for its version in METADATA
+import penstock.kafka._iam
 print(kafka.__file__.split("/")[-3])
 import jobs.sales.generated
 import boto3
@@ -158,9 +157,7 @@ def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> 
 
     said = _run(
         f"import os\nos.environ.update({_SETTINGS.get(name, {})!r})\n"
-        "import handler, crc32c._crc32c\n"
-        "from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token\n"
-        "generate_auth_token('eu-central-1')  # looks for its version in METADATA\n"
+        "import handler, crc32c._crc32c, penstock.kafka._iam\n"
         f"event = json.loads({json.dumps(event)!r})\n"
         f"{_CONTEXT}"
         "print(json.dumps(handler.lambda_handler(event, context)))",
@@ -180,7 +177,7 @@ def test_jobs_get_penstock_and_how_to_log_in(zips: Path) -> None:
     names = zipfile.ZipFile(zips / "penstock-pyfiles.zip").namelist()
 
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {
-        *("aws_msk_iam_sasl_signer", "jobs", "kafka", "penstock")
+        *("jobs", "kafka", "penstock")
     }
     assert "jobs/sales/records.py" in names
     assert "jobs/consume.py" not in names
@@ -247,9 +244,9 @@ def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) ->
         *packages,
         *(f"{package}-info" for package in packages),
         *_BESIDE_PYICEBERG.get(name, ()),
-        *("aws_lambda_powertools", "aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka"),
+        *("aws_lambda_powertools", "crc32c", "handler.py", "kafka"),
         *("penstock", "typing_extensions.py"),
-        *("aws_lambda_powertools-info", "aws_msk_iam_sasl_signer_python-info", "crc32c-info"),
+        *("aws_lambda_powertools-info", "crc32c-info"),
         *("kafka_python-info", "typing_extensions-info"),
     }
     assert archive.read("handler.py") == (_ROOT / f"lambdas/{name}/handler.py").read_bytes()
@@ -277,6 +274,32 @@ def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:
 
     assert _hashes(tmp_path / "again") == _hashes(zips)
     assert len(_hashes(zips)) == len(_LAMBDAS) + 2
+
+
+def test_bytecode_is_used_and_the_same_in_each_build(zips: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        build(_HOST, tmp_path / name, with_bytecode=True)
+    assert _hashes(tmp_path / "one") == _hashes(tmp_path / "two")
+    unpacked = tmp_path / "producer"
+    archive = zipfile.ZipFile(tmp_path / "one/producer-lambda.zip")
+    archive.extractall(unpacked)
+    # The source would be compiled if the bytecode were for another Python, or compared with it.
+    for module in unpacked.rglob("*.py"):
+        if module.name not in {"handler.py", "typing_extensions.py"}:
+            module.write_text("raise AssertionError('compiled')")
+
+    said = _run(
+        "import handler, crc32c\nprint(handler.lambda_handler.__name__)",
+        unpacked,
+        *load_runtime(f"python{_HOST.python}").folders,
+    )
+
+    assert said == "lambda_handler\n"
+    plain = zipfile.ZipFile(zips / "producer-lambda.zip").namelist()
+    assert {name for name in archive.namelist() if not name.endswith(".pyc")} == set(plain)
+    assert "sync-lambda.zip" in _hashes(tmp_path / "one")
+    of_sync = zipfile.ZipFile(tmp_path / "one/sync-lambda.zip").namelist()
+    assert not any(name.endswith(".pyc") for name in of_sync)
 
 
 @pytest.mark.parametrize("target", [Target("3.13", "arm64"), Target("3.12", "x86_64")], ids=str)

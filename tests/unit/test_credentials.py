@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
 
-from penstock import credentials
-from penstock.credentials import load_session
+from penstock.credentials import forget_sessions, load_session
+from penstock.credentials._botocore_session import AssumedRole, new_session
+from penstock.credentials.environment import _DECIDES_MORE, EnvironmentSession, decides_alone
 from tests.stubs.http import serve
 from tests.stubs.sts_api import SECRET, StsApi
 
@@ -21,14 +24,14 @@ _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
 @pytest.fixture
 def sts(monkeypatch: pytest.MonkeyPatch) -> Iterator[StsApi]:
     api = StsApi(external_id="agreed")
-    credentials._build_session.cache_clear()
+    forget_sessions()
     with serve(api.respond) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL_STS", address)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
         monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
         yield api
-    credentials._build_session.cache_clear()
+    forget_sessions()
 
 
 def test_equal_arguments_share_one_session() -> None:
@@ -124,7 +127,7 @@ def test_the_regional_endpoint_is_called_whatever_the_environment_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AWS_STS_REGIONAL_ENDPOINTS", "legacy")
-    role = credentials._AssumedRole("us-east-1", _ROLE, None)
+    role = AssumedRole("us-east-1", _ROLE, None, "penstock")
 
     assert (
         role._source.create_client("sts").meta.endpoint_url == "https://sts.us-east-1.amazonaws.com"
@@ -142,3 +145,80 @@ def test_secrets_are_not_in_repr(sts: StsApi, caplog: pytest.LogCaptureFixture) 
 
     assert SECRET not in shown
     assert "agreed" not in shown
+
+
+_ENVIRONMENTS: dict[str, dict[str, str]] = {
+    "of a function": {"AWS_SESSION_TOKEN": "a-token", "AWS_REGION": "eu-west-3"},
+    "without a token": {"AWS_DEFAULT_REGION": "eu-west-3"},
+    "two regions": {"AWS_REGION": "eu-west-3", "AWS_DEFAULT_REGION": "eu-north-1"},
+    "authorities": {"AWS_CA_BUNDLE": "/etc/ca.pem", "AWS_REGION": "eu-west-3"},
+    "no region": {},
+}
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
+    return monkeypatch
+
+
+@pytest.mark.parametrize("variables", _ENVIRONMENTS.values(), ids=_ENVIRONMENTS)
+@pytest.mark.parametrize("region", [None, "us-east-1"])
+def test_an_environment_that_decides_alone_gives_what_botocore_gives(
+    alone: pytest.MonkeyPatch, variables: dict[str, str], region: str | None
+) -> None:
+    for name, value in variables.items():
+        alone.setenv(name, value)
+    assert decides_alone()
+    ours, theirs = EnvironmentSession(region), new_session(region)
+
+    expected = theirs.get_credentials()
+    assert expected is not None
+    assert ours.get_credentials().get_frozen_credentials() == expected.get_frozen_credentials()[:3]
+    for name in ("ca_bundle", "region", "use_fips_endpoint", "use_dualstack_endpoint"):
+        assert (ours.get_config_variable(name) or None) == (
+            theirs.get_config_variable(name) or None
+        )
+    assert ours.full_config["profiles"] == theirs.full_config["profiles"]
+    assert ours.get_config_variable("retry_mode") == theirs.get_config_variable("retry_mode")
+    assert "own-secret" not in f"{ours!r} {ours.get_credentials()!r}"
+
+
+@pytest.mark.parametrize("name", _DECIDES_MORE)
+def test_more_variables_are_left_to_botocore(alone: pytest.MonkeyPatch, name: str) -> None:
+    alone.setenv(name, "any")
+
+    assert not decides_alone()
+
+
+def test_keys_that_expire_are_left_to_botocore(alone: pytest.MonkeyPatch) -> None:
+    alone.setenv("AWS_CREDENTIAL_EXPIRATION", "2026-11-27T10:00:00Z")
+
+    assert not isinstance(load_session(region="eu-north-1"), EnvironmentSession)
+
+
+@pytest.mark.parametrize("name", ["config", "credentials"])
+def test_files_are_left_to_botocore(alone: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    file = tmp_path / ".aws" / name
+    file.parent.mkdir()
+    file.touch()
+
+    assert not decides_alone()
+
+
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
+def test_other_sources_of_keys_are_left_to_botocore(alone: pytest.MonkeyPatch, name: str) -> None:
+    alone.setenv(name, "")
+
+    assert not decides_alone()
+
+
+def test_a_client_of_botocore_has_the_keys_of_the_environment(alone: pytest.MonkeyPatch) -> None:
+    client = EnvironmentSession("eu-west-3").create_client("s3")
+
+    assert client._request_signer._credentials.access_key == "own-key"
+    assert client.meta.region_name == "eu-west-3"

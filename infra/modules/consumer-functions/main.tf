@@ -50,6 +50,7 @@ module "function" {
     path           = "${var.platform.functions.packages}/consumer-lambda.zip"
     architecture   = var.platform.functions.architecture
     python_version = var.platform.functions.python_version
+    snap_start     = each.value.snap_start
   }
   policy_json     = local.policies[each.key]
   timeout_seconds = 120
@@ -67,7 +68,7 @@ module "mapping" {
   bootstrap_servers  = var.bootstrap_servers
   failure_bucket_arn = var.mapping.park_failed_batches ? var.platform.lake.parked_bucket.arn : null
   function = {
-    arn       = module.function[each.key].arn
+    arn       = module.function[each.key].invoked_arn
     name      = module.function[each.key].name
     role_name = module.function[each.key].role_name
   }

@@ -4,13 +4,14 @@ variable "bootstrap_servers" {
 }
 
 variable "functions" {
-  description = "The functions by name: the names of their tables, of the function, its memory, and its topics."
+  description = "The functions by name: the names of their tables, of the function, its memory, its topics, and whether it starts from a snapshot."
   type = map(object({
     errors     = string
     function   = string
     memory_mib = number
     table      = string
     topics     = optional(set(string)) # all that its Kafka user may read
+    snap_start = optional(bool, false)
   }))
 
   validation {

@@ -16,6 +16,7 @@ resource "aws_lambda_function" "this" {
   filename                       = var.package.path
   handler                        = "handler.lambda_handler"
   memory_size                    = var.memory_mib
+  publish                        = var.package.snap_start
   reserved_concurrent_executions = coalesce(var.reserved_concurrency, -1)
   runtime                        = "python${var.package.python_version}"
   source_code_hash               = filebase64sha256(var.package.path)
@@ -33,6 +34,15 @@ resource "aws_lambda_function" "this" {
     variables = var.environment
   }
 
+  # Lambda has snapshots of published versions only.
+  dynamic "snap_start" {
+    for_each = var.package.snap_start ? ["PublishedVersions"] : []
+
+    content {
+      apply_on = snap_start.value
+    }
+  }
+
   tracing_config {
     mode = var.tracing ? "Active" : "PassThrough"
   }
@@ -43,8 +53,24 @@ resource "aws_lambda_function" "this" {
   }
 
   # Lambda rejects a function whose role may not create a network interface yet, and creates a log
-  # group without retention for a function that runs too early.
-  depends_on = [aws_cloudwatch_log_group.this, aws_iam_role_policy.runtime]
+  # group without retention for a function that runs too early. Its code runs for a snapshot at once.
+  depends_on = [
+    aws_cloudwatch_log_group.this,
+    aws_iam_role_policy.runtime,
+    aws_iam_role_policy.work,
+    aws_vpc_security_group_egress_rule.this,
+    module.long_policy,
+  ]
+}
+
+# Whoever invokes the function by it gets the version of the last apply, which has a snapshot.
+resource "aws_lambda_alias" "live" {
+  count = var.package.snap_start ? 1 : 0
+
+  name             = "live"
+  description      = "The version of the last apply"
+  function_name    = aws_lambda_function.this.function_name
+  function_version = aws_lambda_function.this.version
 }
 
 # Created before the function, whose role may not create one: Lambda's own log group never expires.

@@ -14,6 +14,14 @@ output "dead_letter_queue" {
   }
 }
 
+output "invoked_arn" {
+  description = "The ARN to invoke: the function's, or that of the alias `live` with SnapStart."
+  value       = try(aws_lambda_alias.live[0].arn, aws_lambda_function.this.arn)
+
+  # Callers find the function able to work.
+  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this, module.long_policy]
+}
+
 output "name" {
   description = "The function's name."
   value       = aws_lambda_function.this.function_name

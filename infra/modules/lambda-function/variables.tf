@@ -90,11 +90,12 @@ variable "network" {
 }
 
 variable "package" {
-  description = "The zip of `make build`, its Python version and architecture."
+  description = "The zip of `make build`, its Python version and architecture, and whether it is published and starts from a snapshot (SnapStart)."
   type = object({
     path           = string
     architecture   = optional(string, "arm64")
     python_version = optional(string, "3.13")
+    snap_start     = optional(bool, false)
   })
 
   validation {
@@ -108,6 +109,10 @@ variable "package" {
   validation {
     condition     = contains(["arm64", "x86_64"], var.package.architecture)
     error_message = "The architecture is ${var.package.architecture}; choose arm64 or x86_64, the one that the zip was made for."
+  }
+  validation {
+    condition     = !var.package.snap_start || var.package.python_version != "3.11"
+    error_message = "python_version is ${var.package.python_version}, with which Lambda has no SnapStart; choose 3.12 or later, or leave snap_start out."
   }
 }
 

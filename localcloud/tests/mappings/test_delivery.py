@@ -38,6 +38,30 @@ def test_all_records_arrive_once_and_in_order(client, broker, trace):
     assert max(sizes) == 7
 
 
+def test_a_mapping_of_an_alias_follows_it_to_another_version(client, broker, tmp_path):
+    lambda_, topic, old, new = (
+        client("lambda"),
+        create_topic(broker),
+        tmp_path / "o",
+        tmp_path / "n",
+    )
+    function = deploy(client, tracing(), **trace_in(old))
+    alias = {"FunctionName": function, "Name": "live"}
+    first = lambda_.publish_version(FunctionName=function)["Version"]
+    arn = lambda_.create_alias(**alias, FunctionVersion=first)["AliasArn"]
+    with mapped(client, arn, topic, BatchSize=1) as mapping:
+        assert get(client, mapping)["FunctionArn"] == arn
+        topic.send("a", partition=0)
+        wait_until("the first record", lambda: seen(old, f"{topic.name}-0") == ["a"])
+        lambda_.update_function_configuration(FunctionName=function, **trace_in(new))
+        second = lambda_.publish_version(FunctionName=function)["Version"]
+        lambda_.update_alias(**alias, FunctionVersion=second)
+        topic.send("b", partition=0)
+        wait_until("the second record", lambda: seen(new, f"{topic.name}-0") == ["b"])
+    assert (first, second) == ("1", "2")
+    assert seen(old, f"{topic.name}-0") == ["a"]
+
+
 def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
     topic = create_topic(broker)
     function = deploy(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from penstock.aws.athena import Athena, QueryAnswer, QueryRow, quote_identifier
 from penstock.aws.client import AwsClient, Service
-from penstock.aws.connection import Answer, KeptConnection, Timeouts
+from penstock.aws.connection import Answer, KeptConnection, Timeouts, trusted_context
 from penstock.aws.errors import Fault, classify, classify_answer, translated_s3_errors
 from penstock.aws.pages import ask_all_pages
+from penstock.aws.signature import Presigner
 
 __all__ = [
     "Answer",
@@ -14,6 +15,7 @@ __all__ = [
     "AwsClient",
     "Fault",
     "KeptConnection",
+    "Presigner",
     "QueryAnswer",
     "QueryRow",
     "Service",
@@ -23,4 +25,5 @@ __all__ = [
     "classify_answer",
     "quote_identifier",
     "translated_s3_errors",
+    "trusted_context",
 ]

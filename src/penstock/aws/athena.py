@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError
-from botocore.session import Session
 
 from penstock.attempts import Attempts
 from penstock.aws.client import AwsClient, Service
@@ -22,6 +21,9 @@ from penstock.errors import (
     SinkAccessDeniedError,
     SinkUnavailableError,
 )
+
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 _ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=60, jitter=True)
 _SCAN_LIMIT: Final = "Bytes scanned limit"

@@ -14,14 +14,16 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from http.client import HTTPException
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
-from botocore.session import Session
 
 from penstock.aws._address import find_address
-from penstock.aws._signature import Signer
 from penstock.aws.connection import Answer, KeptConnection, Timeouts
+from penstock.aws.signature import Signer
+
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 _OK = 200
 _TIMEOUTS = Timeouts()

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -31,7 +32,6 @@ from botocore.exceptions import (
     NoCredentialsError,
     PartialCredentialsError,
 )
-from botocore.parsers import ResponseParserError
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 
@@ -142,7 +142,15 @@ def translated_s3_errors(problem: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ClientError, BotoCoreError, ResponseParserError) as error:
+    except Exception as error:
+        if not isinstance(error, (ClientError, BotoCoreError, *_parser_errors())):
+            raise
         is_denied = classify(error) in {Fault.DENIED, Fault.SKEWED}
         kind = SinkAccessDeniedError if is_denied else SinkUnavailableError
         raise kind(f"{problem}: {str(error).rstrip('.')}") from error
+
+
+def _parser_errors() -> tuple[type[Exception], ...]:
+    """Return the error of botocore's parsers if they were imported; a function seldom does."""
+    parsers = sys.modules.get("botocore.parsers")
+    return (parsers.ResponseParserError,) if parsers else ()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import Session
 
 from penstock.aws import Fault, classify
 from penstock.credentials import load_session
 from penstock.errors import BrokerLoginError, BrokerUnavailableError
 from penstock.kafka.settings import KafkaSettings
+
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 
 @contextmanager

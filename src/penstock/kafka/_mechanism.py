@@ -6,6 +6,7 @@ import ssl
 from pathlib import Path
 from typing import Any, Protocol
 
+from penstock.aws import trusted_context
 from penstock.kafka.settings import KafkaSettings
 
 
@@ -49,9 +50,9 @@ class TlsMechanism:
 def build_context(ca_file: str) -> ssl.SSLContext:
     """Return a TLS context that trusts the CA bundle, or the system's, and checks host names.
 
-    Each client builds it once; by default kafka-python reads the CA bundle at each connection.
+    All clients share it; by default kafka-python reads the CA bundle at each connection.
     """
-    return ssl.create_default_context(cafile=ca_file or None)
+    return trusted_context(ca_file or None)
 
 
 def trust_options(ca_file: str) -> dict[str, str]:

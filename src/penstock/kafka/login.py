@@ -36,6 +36,11 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
     }
 
 
+def import_login(settings: KafkaSettings) -> None:
+    """Import what the login needs, which a snapshot of a function then holds."""
+    _choose_mechanism(settings)
+
+
 def java_options(settings: KafkaSettings) -> dict[str, str]:
     """Return a Java client's properties: brokers, client id and login, maybe with a secret.
 

@@ -23,7 +23,7 @@ from penstock.errors import (
     RecordTooLargeError,
 )
 from penstock.kafka._failures import translate, translated_kafka_errors
-from penstock.kafka.login import client_options
+from penstock.kafka.login import client_options, import_login
 from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
@@ -87,6 +87,7 @@ class Producer(AbstractContextManager["Producer"]):
         deadline_seconds: float,
         max_record_bytes: int = MAX_RECORD_BYTES,
     ) -> None:
+        import_login(settings)
         self._settings = settings
         self._max_record_bytes = max_record_bytes
         self._deadline_seconds = deadline_seconds

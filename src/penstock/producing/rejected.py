@@ -12,8 +12,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from botocore.config import Config
-
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SinkError
@@ -21,12 +19,6 @@ from penstock.producing.requests import split_request
 from penstock.schemas import read_number, scan_value, write_value
 
 _WRITERS = 8
-_CONFIG = Config(
-    connect_timeout=1,
-    read_timeout=2,
-    max_pool_connections=_WRITERS,
-    retries={"mode": "standard", "total_max_attempts": 2},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +178,16 @@ class RejectedEvents:
     def _s3(self) -> Any:
         """The S3 client; most environments have no rejected event and never build it."""
         with self._translated("opened", ""):
-            return load_session().create_client("s3", config=_CONFIG)
+            # The import takes a tenth of a second.
+            from botocore.config import Config  # noqa: PLC0415
+
+            config = Config(
+                connect_timeout=1,
+                read_timeout=2,
+                max_pool_connections=_WRITERS,
+                retries={"mode": "standard", "total_max_attempts": 2},
+            )
+            return load_session().create_client("s3", config=config)
 
     def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
         """Write events, and add the key of each written event to `kept`, by its number.

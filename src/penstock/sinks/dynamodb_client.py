@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http.client import HTTPException
 from itertools import islice
-from typing import Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from botocore.exceptions import BotoCoreError
-from botocore.session import Session
 
 from penstock.attempts import Attempts
 from penstock.aws import Answer, AwsClient, Fault, Service, classify_answer
@@ -25,6 +24,9 @@ from penstock.errors import (
     SinkRefusedError,
     SinkUnavailableError,
 )
+
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 # A table throttles many writers at the same time; jitter keeps their retries apart.
 _ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=2, total_seconds=20, jitter=True)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from botocore.config import Config
-from botocore.session import Session
+from typing import TYPE_CHECKING, Any
 
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import ObjectMissingError, SinkError
 
-_CONFIG = Config(
-    connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
-)
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 
 class ObjectStore:
@@ -66,5 +62,11 @@ class ObjectStore:
         return name not in [each["Key"] for each in listed.get("Contents", ())]
 
     def _connect(self) -> Any:
-        self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)
+        if self._s3 is None:
+            # Few batches write an object, and the import takes a tenth of a second.
+            from botocore.config import Config  # noqa: PLC0415
+
+            retries: Any = {"mode": "standard", "total_max_attempts": 4}
+            config = Config(connect_timeout=3, read_timeout=10, retries=retries)
+            self._s3 = self._session.create_client("s3", config=config)
         return self._s3

@@ -70,7 +70,7 @@ jobs = {
   }
 }
 consumer_functions = {
-  consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }
+  consumer-meter  = { memory_mib = 256, snap_start = true, table = "meters", topics = ["meter"] }
   consumer-sensor = {}
 }
 lake    = { parquet = { jobs = ["consume"] }, query_limit_bytes = 10737418240 }

@@ -80,7 +80,7 @@ producers = {
       url        = "confluent+https://schemas.example.com/ccompat"
     }
   }
-  meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, numbers = "decimal", policy = "exact", schema = "acme.meter", times = "timestamp-micros", version_budget = 20 }
+  meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, numbers = "decimal", policy = "exact", schema = "acme.meter", snap_start = true, times = "timestamp-micros", version_budget = 20 }
   orders   = { topic = "order", key = ["site", "item"], mode = "upsert", order = ["revision", "at"], sort = ["currency", "day"], registry = { url = "apicurio+http://10.9.0.7:8080" } }
   producer = { topic = "sensor", version_budget = 50 }
 }

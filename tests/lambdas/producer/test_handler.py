@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import snapshot_restore_py
 
+from penstock.credentials import load_session
 from penstock.errors import (
     BrokerUnavailableError,
     RejectedEventError,
@@ -18,7 +20,7 @@ from penstock.errors import (
 from penstock.extensions import doctor
 from penstock.framing import SchemaKey
 from penstock.producing import EventProducer
-from tests.fixtures.rejected import keys_of
+from tests.fixtures.rejected import REGION, keys_of
 from tests.lambdas.producer.in_process import FOLDER, Context, Function, function, load
 
 __all__ = ["function"]
@@ -52,7 +54,7 @@ _FIRST = {
 def test_each_event_makes_the_schema_that_it_says(function: Function, name: str) -> None:
     answer = function(_EVENTS[name])
 
-    registry = function.module._intake.producer._registry
+    registry = function.module._intake.value.producer._registry
     fields = registry.get(SchemaKey.parse(answer["schema"]["id"])).schema["fields"][2:]
     types = [each["type"][1] for each in fields]
     kinds = [each["type"] if isinstance(each, dict) else each for each in types]
@@ -172,18 +174,39 @@ def test_without_kafka_the_event_is_kept_within_the_time(
     assert function.metrics["UndeliveredEvents"] == [1.0]
 
 
+def test_an_event_that_cannot_be_kept_is_logged_with_the_reason(
+    function: Function, client: Callable[..., Any], bucket: str
+) -> None:
+    function({"temperature": 30})
+    client("s3").delete_bucket(Bucket=bucket)
+
+    with pytest.raises(RejectedEventError, match="NoSuchBucket"):
+        function({"temperature": "warm"})
+
+    client("s3").create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    line = next(
+        line for line in function.lines if line.get("message") == "an event was not written"
+    )
+    assert "NoSuchBucket" in line["not_kept"]
+
+
 def test_clients_are_built_once_and_again_after_a_snapshot(function: Function) -> None:
     function({})
-    intake = function.module._intake
+    intake = function.module._intake.value
     function({})
-    assert function.module._intake is intake
+    assert function.module._intake.value is intake
 
+    session, numbers = load_session(), random.getstate()
     ((hook, arguments, more),) = snapshot_restore_py.get_after_restore()
     hook(*arguments, **more)
 
-    assert function.module._intake is not intake
-    assert isinstance(function.module._intake.producer, EventProducer)
-    assert function.module._intake.producer._registry is not intake.producer._registry
+    assert function.module._intake.value is not intake
+    assert isinstance(function.module._intake.value.producer, EventProducer)
+    assert function.module._intake.value.producer._registry is not intake.producer._registry
+    assert load_session() is not session
+    assert random.getstate() != numbers
     assert function({})["offset"] == 2
 
 

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "contract": _BOTTOM,
     "credentials": _BOTTOM,
     "aws": _BOTTOM | {"attempts", "credentials"},
+    "rebuilt": {"credentials"},
     "framing": _BOTTOM,
     "schemas": _BOTTOM,
     "records": _PURE | {"settings"},

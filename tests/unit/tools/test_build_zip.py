@@ -6,10 +6,12 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from tools.build_zip import list_files, main, write_zip
+from tools.bytecode import compile_files
 from tools.lambda_packages import (
     BuildError,
     Target,
@@ -104,7 +106,7 @@ def test_the_pins_are_those_of_the_extra_and_carry_hashes() -> None:
     names = re.findall(r"^([a-z0-9-]+)==", pins, re.MULTILINE)
 
     assert names == sorted(names)
-    assert {"aws-msk-iam-sasl-signer-python", "crc32c", "kafka-python"} <= set(names)
+    assert {"aws-lambda-powertools", "crc32c", "kafka-python"} <= set(names)
     assert "boto3" not in names
     assert all("--hash=sha256:" in block for block in re.split(r"\n(?=[a-z])", pins))
 
@@ -132,3 +134,19 @@ def test_a_build_that_stops_says_why_and_fails(
     assert main(["--python", "3.12", "--arch", "x86_64", "--into", str(tmp_path)]) == 1
     assert capsys.readouterr().err == "Nothing was built: no wheel for python3.12 on x86_64\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_bytecode_for_a_python_that_is_not_here(tmp_path: Path) -> None:
+    with patch("tools.bytecode.find_interpreter", return_value=None):
+        with pytest.raises(
+            BuildError, match=r"^bytecode for Python 3.12 needs that Python on PATH"
+        ):
+            compile_files({}, "3.12")
+
+
+def test_a_module_that_cannot_be_compiled_is_named(tmp_path: Path) -> None:
+    module = tmp_path / "broken.py"
+    module.write_text("def\n")
+
+    with pytest.raises(BuildError, match=r"^bytecode cannot be made: SyntaxError: "):
+        compile_files({"a/broken.py": module}, Target.of_host().python)

@@ -9,11 +9,17 @@ from localcloud.functions.mappings import EventSourceMapping, MappingState
 from localcloud.functions.outcome import MAX_PAYLOAD_BYTES, Outcome
 from localcloud.functions.poller_process import PollerProcess
 from localcloud.functions.runtimes import load_runtime
-from localcloud.functions.spec import FunctionSpec, read_spec
+from localcloud.functions.spec import (
+    SNAP_START,
+    FunctionSpec,
+    applies_to_versions,
+    read_spec,
+)
 from localcloud.functions.zips import check_zip, unpack_zip
 
 __all__ = [
     "MAX_PAYLOAD_BYTES",
+    "SNAP_START",
     "AsyncSettings",
     "EventSourceMapping",
     "ExecutionEnvironment",
@@ -23,6 +29,7 @@ __all__ = [
     "Outcome",
     "PollerProcess",
     "State",
+    "applies_to_versions",
     "check_zip",
     "invoke_later",
     "load_runtime",

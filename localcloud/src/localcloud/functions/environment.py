@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
+from localcloud.door.errors import AwsError
 from localcloud.functions.log_streams import LogStream
 from localcloud.functions.outcome import (
     Outcome,
@@ -19,17 +20,26 @@ from localcloud.functions.outcome import (
     describe_timeout,
 )
 from localcloud.functions.process import FunctionProcess, Launch
-from localcloud.functions.runtime_api import Event, Report, ReportKind, RuntimeApi
+from localcloud.functions.runtime_api import Event, LoadKeys, Report, ReportKind, RuntimeApi
 from localcloud.functions.runtimes import Runtime
 from localcloud.functions.spec import FunctionSpec
 
 _INIT_SECONDS = 10.0
+_SNAPSHOT_SECONDS = 130.0
+_RESTORE_SECONDS = 10.0
+_RESTORE_TOO_LONG = "Lambda couldn't restore the snapshot within the timeout limit."
+_RESTORE_FAILED = (
+    "The afterRestore() runtime hook encountered an error. For more information, check the Amazon "
+    "CloudWatch logs."
+)
 
 
 class State(StrEnum):
     """The states of an environment."""
 
     STARTING = "starting"  # created for an invocation that waits for it
+    FROZEN = "frozen"  # initialized, and stopped until an invocation restores it
+    RESTORING = "restoring"
     BUSY = "busy"
     IDLE = "idle"
     STOPPED = "stopped"
@@ -38,6 +48,9 @@ class State(StrEnum):
 # All transitions except those to STOPPED, which every state allows and which is final.
 _STEPS = {
     (State.STARTING, State.BUSY),
+    (State.STARTING, State.FROZEN),
+    (State.FROZEN, State.RESTORING),
+    (State.RESTORING, State.BUSY),
     (State.BUSY, State.IDLE),
     (State.IDLE, State.BUSY),
 }
@@ -50,7 +63,12 @@ class ExecutionEnvironment:
     """
 
     def __init__(
-        self, spec: FunctionSpec, runtime: Runtime, folder: Path, variables: Mapping[str, str]
+        self,
+        spec: FunctionSpec,
+        runtime: Runtime,
+        folder: Path,
+        variables: Mapping[str, str],
+        load_keys: LoadKeys | None = None,
     ) -> None:
         self.spec = spec
         self.state = State.STARTING
@@ -59,7 +77,8 @@ class ExecutionEnvironment:
         self._moving = threading.Lock()
         self._started = time.monotonic()
         self._init_ms: float | None = None
-        self._api = RuntimeApi()
+        self._restore_ms: float | None = None
+        self._api = RuntimeApi(load_keys)
         self._stream = LogStream(spec)
         launch = Launch(
             command=runtime.command(spec.handler),
@@ -78,9 +97,38 @@ class ExecutionEnvironment:
         """Reserve it for an invocation; return whether it was idle."""
         return self._move(State.IDLE, State.BUSY)
 
-    def invoke(self, event: bytes, request_id: str) -> Outcome:
-        """Run the handler once, until its answer, its exit or its timeout."""
+    def claim_snapshot(self) -> bool:
+        """Reserve it for an invocation that restores it; return whether it was frozen."""
+        return self._move(State.FROZEN, State.RESTORING)
+
+    def freeze(self) -> str | None:
+        """Freeze it once it has initialized; return the error if it cannot.
+
+        Lambda Developer Guide, "Lambda SnapStart runtime hooks for Python" (read 2026-11-27): the
+        initialization may take 130 seconds or the timeout, whichever is longer.
+        """
         self._stream.begin()
+        report = self._next_report(max(_SNAPSHOT_SECONDS, self.spec.timeout_seconds))
+        if report is None or report.kind is not ReportKind.INITIALIZED:
+            error, _ = self._judge(report, "")
+            self.stop()
+            return error
+        self.start_seconds = time.monotonic() - self._started
+        self._process.measure_memory_mb()
+        self._process.drain_output()
+        self._process.freeze()
+        self._move(State.STARTING, State.FROZEN)
+        return None
+
+    def invoke(self, event: bytes, request_id: str) -> Outcome:
+        """Run the handler once, until its answer, its exit or its timeout.
+
+        Raises:
+            AwsError: its snapshot cannot be restored.
+        """
+        self._stream.begin()
+        if self.state is State.RESTORING:
+            self._restore()
         error, payload = self._wait_init(request_id)
         if error is None:
             error, payload = self._handle(event, request_id)
@@ -125,6 +173,26 @@ class ExecutionEnvironment:
         self._end(request_id, 0.0, error)
         return error, payload
 
+    def _restore(self) -> None:
+        """Thaw it and wait until its hooks have run, for which Lambda allows 10 seconds.
+
+        Raises:
+            AwsError: the hooks fail, or take too long.
+        """
+        started = time.monotonic()
+        self._process.thaw()
+        self._api.restore()
+        report = self._next_report(_RESTORE_SECONDS)
+        self._restore_ms = (time.monotonic() - started) * 1e3
+        self._process.drain_output()
+        if report is not None and report.kind is ReportKind.READY:
+            self._move(State.RESTORING, State.BUSY)
+            return
+        self.stop()
+        if report is None:
+            raise AwsError("SnapStartTimeoutException", _RESTORE_TOO_LONG, status=408)
+        raise AwsError("SnapStartException", _RESTORE_FAILED)
+
     def _handle(self, event: bytes, request_id: str) -> tuple[str | None, bytes]:
         started = time.monotonic()
         self._stream.write(f"START RequestId: {request_id} Version: {self.spec.version}\n")
@@ -154,7 +222,7 @@ class ExecutionEnvironment:
         if report.kind is ReportKind.ERROR:
             return describe_error(report.body)
         self.stop()
-        if report.kind is ReportKind.INIT_ERROR:
+        if report.kind in {ReportKind.INIT_ERROR, ReportKind.RESTORE_ERROR}:
             return describe_error(report.body)
         return describe_exit(request_id, report.return_code)
 
@@ -170,6 +238,9 @@ class ExecutionEnvironment:
         if self._init_ms is not None:
             report += f"Init Duration: {self._init_ms:.2f} ms\t"
             self._init_ms = None
+        if self._restore_ms is not None:
+            report += f"Restore Duration: {self._restore_ms:.2f} ms\t"
+            self._restore_ms = None
         if error == "Sandbox.Timedout":
             report += "Status: timeout"
         elif self.state is State.STOPPED:
@@ -192,6 +263,7 @@ class ExecutionEnvironment:
         """Return the environment variables of the process; localcloud's own are left out."""
         spec = self.spec
         own = dict(spec.variables)
+        start = "snap-start" if spec.has_snapshot else "on-demand"
         path = [given.get("PYTHONPATH"), *map(str, runtime.folders), own.get("PYTHONPATH")]
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -204,7 +276,8 @@ class ExecutionEnvironment:
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(spec.memory_mb),
             "AWS_LAMBDA_FUNCTION_NAME": spec.name,
             "AWS_LAMBDA_FUNCTION_VERSION": spec.version,
-            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "AWS_LAMBDA_INITIALIZATION_TYPE": start,
+            **(self._api.credentials_variables() if spec.has_snapshot else {}),
             "AWS_LAMBDA_LOG_GROUP_NAME": self._stream.group,
             "AWS_LAMBDA_LOG_STREAM_NAME": self._stream.name,
             "AWS_LAMBDA_RUNTIME_API": self._api.address,

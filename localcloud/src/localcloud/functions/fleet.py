@@ -36,6 +36,16 @@ class Fleet:
         """
         return self._take(spec, start).invoke(event, request_id)
 
+    def take_snapshot(self, spec: FunctionSpec, start: Callable[[], ExecutionEnvironment]) -> None:
+        """Initialize an environment and freeze it; the next invocation restores it.
+
+        Raises:
+            AwsError: the function's code cannot be initialized.
+        """
+        with self._lock:
+            self._environments[_name_arn(spec)].append(environment := start())
+        _freeze(environment)
+
     def stop_function(self, name_arn: str) -> None:
         """Stop all environments of a function, including busy ones."""
         with self._lock:
@@ -65,11 +75,16 @@ class Fleet:
             self._drop_useless(spec)
             known = self._environments[_name_arn(spec)]
             for environment in known:
-                if environment.spec == spec and environment.claim():
+                if environment.spec == spec and (
+                    environment.claim() or environment.claim_snapshot()
+                ):
                     return environment
             _check_reserved(spec, known)
             known.append(environment := start())
-            return environment
+        if spec.has_snapshot:
+            _freeze(environment)
+            environment.claim_snapshot()
+        return environment
 
     def _drop_useless(self, spec: FunctionSpec) -> None:
         """Stop idle environments that are outdated or idle for too long; remove stopped ones."""
@@ -81,6 +96,11 @@ class Fleet:
                     environment.stop()
                 if environment.state is State.STOPPED:
                     known.remove(environment)
+
+
+def _freeze(environment: ExecutionEnvironment) -> None:
+    if error := environment.freeze():
+        raise AwsError("InvalidRequestContentException", f"no snapshot can be made: {error}")
 
 
 def _check_reserved(spec: FunctionSpec, known: list[ExecutionEnvironment]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -60,6 +62,14 @@ class FunctionProcess:
         """Return the peak memory in whole megabytes; after the end the last known value."""
         self._max_kb = max(self._max_kb, _read_status(self.pid, "VmHWM"))
         return -(-self._max_kb // _MEGABYTE)
+
+    def freeze(self) -> None:
+        """Stop it and everything it started, until it is thawed."""
+        os.killpg(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on where it was frozen."""
+        os.killpg(self.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """Kill it and everything it started."""

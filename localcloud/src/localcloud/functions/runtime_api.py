@@ -6,33 +6,47 @@ The port identifies the process: AWS's client takes an address without a path.
     POST /2018-06-01/runtime/invocation/<id>/response   202
     POST /2018-06-01/runtime/invocation/<id>/error      202
     POST /2018-06-01/runtime/init/error                 202, then the process ends
+    GET  /2018-06-01/runtime/restore/next               blocks until a snapshot is restored
+    POST /2018-06-01/runtime/restore/error              202, then the process ends
+    GET  /credentials                                   the role's, for a process with SnapStart
 """
 
 from __future__ import annotations
 
+import json
 import queue
+import secrets
 import socket
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from http.server import ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeAlias
 
 from localcloud.door.web_pages import LocalHandler
 
 _OK = 200
 _ACCEPTED = 202
+_FORBIDDEN = 403
 _GONE = 410
+CREDENTIALS_PATH = "/credentials"
+
+
+# Returns new keys of the role, for before or after the restore of a snapshot.
+LoadKeys: TypeAlias = Callable[[bool], Mapping[str, str]]
 
 
 class ReportKind(Enum):
     """The kinds of reports about a function's process."""
 
     READY = auto()
+    INITIALIZED = auto()  # waits to be restored
     RESPONSE = auto()
     ERROR = auto()
     INIT_ERROR = auto()
+    RESTORE_ERROR = auto()
     EXITED = auto()
 
 
@@ -57,7 +71,10 @@ class Event:
 class RuntimeApi:
     """The server of one process, on a free port: events go in, reports come out, both in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, load_keys: LoadKeys | None = None) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.load_keys = load_keys
+        self._restored = threading.Event()
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._ready = False
@@ -74,9 +91,31 @@ class RuntimeApi:
         """Queue an event; the process takes it with its next request."""
         self._events.put(event)
 
+    @property
+    def is_restored(self) -> bool:
+        """Whether the process was restored from its snapshot."""
+        return self._restored.is_set()
+
+    def credentials_variables(self) -> dict[str, str]:
+        """Return the variables by which AWS's SDKs load the role's keys from here."""
+        return {
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN": self.token,
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{self.address}{CREDENTIALS_PATH}",
+        }
+
+    def restore(self) -> None:
+        """Let a process go on that waits to be restored."""
+        self._restored.set()
+
+    def wait_restore(self) -> None:
+        """Report that the process has initialized, and return when it is restored."""
+        self.reports.put(Report(ReportKind.INITIALIZED))
+        self._restored.wait()
+
     def close(self) -> None:
         """Close the port."""
         self._events.put(None)
+        self._restored.set()
         self._server.socket.shutdown(socket.SHUT_RDWR)
         # The next socket may get this one's number, and the thread would accept its connections.
         self._accepting.join()
@@ -114,12 +153,26 @@ class _Handler(LocalHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
+        if self.path == CREDENTIALS_PATH:
+            return self._answer_keys()
+        if self.path.endswith("/restore/next"):
+            self.server.api.wait_restore()
+            return self._answer(_OK)
         event = self.server.api.wait_event()
         if event is None:
             self.close_connection = True
             self._answer(_GONE)
         else:
             self._answer(_OK, event.body, event.headers)
+        return None
+
+    def _answer_keys(self) -> None:
+        """Answer as the endpoint of container credentials does, to whoever knows the token."""
+        api = self.server.api
+        if api.load_keys is None or self.headers.get("Authorization") != api.token:
+            return self._answer(_FORBIDDEN)
+        headers = {"Content-Type": "application/json"}
+        return self._answer(_OK, json.dumps(api.load_keys(api.is_restored)).encode(), headers)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -128,6 +181,8 @@ class _Handler(LocalHandler):
         report = Report(kinds[what], body, request_id)
         if request_id == "init":
             report = Report(ReportKind.INIT_ERROR, body)
+        if request_id == "restore":
+            report = Report(ReportKind.RESTORE_ERROR, body)
         self.server.api.reports.put(report)
         self._answer(_ACCEPTED)
 

@@ -7,6 +7,10 @@ from typing import Any
 
 from localcloud.moto_repairs import read_vpc_config
 
+_LATEST = "$LATEST"
+# moto copies all attributes of a record when a version is published.
+SNAP_START = "localcloud_snap_start"
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionSpec:
@@ -29,11 +33,17 @@ class FunctionSpec:
     code_digest: str
     code: bytes = field(repr=False, compare=False)
     reserved_concurrency: int | None = field(compare=False)
+    has_snapshot: bool = False  # a published version with SnapStart
 
     @property
     def log_group(self) -> str:
         """The log group of the function."""
         return f"/aws/lambda/{self.name}"
+
+
+def applies_to_versions(function: Any) -> bool:
+    """Return whether SnapStart is on in moto's record of a function, to which we add that."""
+    return getattr(function, SNAP_START, None) == "PublishedVersions"
 
 
 def read_spec(function: Any) -> FunctionSpec:
@@ -58,4 +68,5 @@ def read_spec(function: Any) -> FunctionSpec:
         code_digest=function.code_digest,
         code=function.code_bytes,
         reserved_concurrency=None if reserved is None else int(reserved),
+        has_snapshot=applies_to_versions(function) and str(function.version) != _LATEST,
     )

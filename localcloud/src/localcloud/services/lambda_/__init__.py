@@ -33,8 +33,7 @@ SERVICE = Service(
     status=("functions", "mappings"),
     moto=Moto(
         keeps=(
-            "CreateAlias PublishVersion PutFunctionEventInvokeConfig UpdateAlias "
-            "UpdateFunctionEventInvokeConfig"
+            "CreateAlias PutFunctionEventInvokeConfig UpdateAlias UpdateFunctionEventInvokeConfig"
         ),
         ignores="AddPermission",
     ),
@@ -44,19 +43,20 @@ SERVICE = Service(
             "MetricsConfig ParallelizationFactor Queues ScalingConfig TumblingWindowInSeconds"
         ),
         "CreateFunction": (
-            "EphemeralStorage SnapStart TracingConfig "
+            "EphemeralStorage TracingConfig "
             "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs "
             "PublishTo RuntimeConfig TenancyConfig"
         ),
         "Invoke": "ClientContext DurableExecutionName TenantId",
         "ListEventSourceMappings": "Marker MaxItems",
+        "PublishVersion": "PublishTo",
         "UpdateEventSourceMapping": (
             "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "
             "MetricsConfig ParallelizationFactor ScalingConfig TumblingWindowInSeconds"
         ),
         "UpdateFunctionCode": "PublishTo S3ObjectStorageMode S3ObjectVersion SourceKMSKeyArn",
         "UpdateFunctionConfiguration": (
-            "EphemeralStorage SnapStart TracingConfig "
+            "EphemeralStorage TracingConfig "
             "AcceleratorConfig CapacityProviderConfig DurableConfig FileSystemConfigs RuntimeConfig"
         ),
     },

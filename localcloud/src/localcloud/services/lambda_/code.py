@@ -25,6 +25,12 @@ from localcloud.services.lambda_.dead_letters import (
     show_target,
 )
 from localcloud.services.lambda_.execution import find_fleet, find_function
+from localcloud.services.lambda_.snapshots import (
+    check_setting,
+    keep_setting,
+    show_setting,
+    start_snapshot,
+)
 
 _RESERVED = frozenset(
     """_HANDLER _X_AMZN_TRACE_ID AWS_DEFAULT_REGION AWS_REGION AWS_EXECUTION_ENV
@@ -43,6 +49,8 @@ _INTERFACE_ACTIONS = (
     "AssignPrivateIpAddresses",
     "UnassignPrivateIpAddresses",
 )
+_FIRST_ERROR = 300
+_LATEST = "$LATEST"
 _MAX_BODY_BYTES = 70_167_211  # a zip of 50 MB in base64, with room for the rest
 _MAX_VARIABLES_BYTES = 4096
 
@@ -52,6 +60,7 @@ def create_function(call: Call) -> HttpAnswer:
     """Create a function after checking that its zip can run."""
     _check_size(call)
     _check_lacking(call)
+    check_setting(call, call.params.get("Runtime", ""))
     _check_variables(call)
     _check_role(call, call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
@@ -59,14 +68,28 @@ def create_function(call: Call) -> HttpAnswer:
     check_target(call, call.params["Role"])
     answer = call.forward()
     keep_target(call, call.params["FunctionName"])
-    return show_target(call, answer)
+    keep_setting(call, None, *(["1"] if call.params.get("Publish") else []))
+    return _publish(call, answer)
+
+
+@operation("lambda", "PublishVersion")
+def publish_version(call: Call) -> HttpAnswer:
+    """Publish a version, and make its snapshot if it has SnapStart."""
+    return _publish(call, call.forward())
+
+
+def _publish(call: Call, answer: HttpAnswer) -> HttpAnswer:
+    """Show what a call has published, after the start of its snapshot."""
+    if answer.status < _FIRST_ERROR and (version := json.loads(answer.body)["Version"]) != _LATEST:
+        start_snapshot(call, version)
+    return show_setting(call, show_target(call, answer))
 
 
 @operation("lambda", "GetFunction")
 @operation("lambda", "GetFunctionConfiguration")
 def show_function(call: Call) -> HttpAnswer:
-    """Describe a function as moto does, with its dead-letter target."""
-    return show_target(call, call.forward())
+    """Describe a function as moto does, with its dead-letter target and its SnapStart."""
+    return show_setting(call, show_target(call, call.forward()))
 
 
 @operation("lambda", "UpdateFunctionCode")
@@ -76,7 +99,7 @@ def update_function_code(call: Call) -> HttpAnswer:
     spec = find_function(call)
     (architecture,) = call.params.get("Architectures") or (spec.architecture,)
     check_zip(_read_code(call, call.params), spec.runtime, architecture)
-    return call.forward()
+    return _publish(call, call.forward())
 
 
 @operation("lambda", "UpdateFunctionConfiguration")
@@ -89,8 +112,11 @@ def update_function_configuration(call: Call) -> HttpAnswer:
     _check_role(call, role)
     check_zip(spec.code, call.params.get("Runtime", spec.runtime), spec.architecture)
     check_target(call, role)
+    check_setting(call, call.params.get("Runtime", spec.runtime))
     keep_target(call, spec.name)
-    return show_target(call, call.forward())
+    answer = call.forward()
+    keep_setting(call, None)
+    return show_setting(call, show_target(call, answer))
 
 
 @operation("lambda", "DeleteFunction")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from moto.awslambda.exceptions import UnknownFunctionException
@@ -24,12 +25,13 @@ from localcloud.functions import (
     read_spec,
     unpack_zip,
 )
-from localcloud.identity.credentials import SessionKeys, credentials_for_role
+from localcloud.identity.credentials import SessionKey, SessionKeys, credentials_for_role
 from localcloud.identity.permissions import may
 from localcloud.metrics import Metric
 from localcloud.network import Nodes, find_path, find_source, load_network
 
 _SESSION_SECONDS = 43_200
+_SNAPSHOT_KEY_SECONDS = 5
 # Lambda renews a poller's keys; nobody can do so in a running process, so these do not expire.
 _POLLER_SECONDS = 10 * 365 * 86_400
 # Lambda Developer Guide, "Self-managed Apache Kafka": what a role needs for a poller in a VPC.
@@ -41,6 +43,7 @@ _POLLER_ACTIONS = (
     "DescribeSubnets",
     "DescribeVpcs",
 )
+_KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _ACCESS = "SourceAccessConfigurations"
 _making = threading.Lock()
 
@@ -63,13 +66,10 @@ def find_function(call: Call) -> FunctionSpec:
 def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str) -> Outcome:
     """Run a function on an event, count it in Lambda's metrics, and return its outcome."""
 
-    def start() -> ExecutionEnvironment:
-        runtime = load_runtime(spec.runtime)
-        home = unpack_zip(spec.code, spec.code_digest, cloud.folder / "functions")
-        return ExecutionEnvironment(spec, runtime, home, function_variables(cloud, spec))
-
     try:
-        outcome = find_fleet(cloud).invoke(spec, event, request_id, start)
+        outcome = find_fleet(cloud).invoke(
+            spec, event, request_id, partial(_start_environment, cloud, spec)
+        )
     except AwsError as error:
         if error.code == "TooManyRequestsException":
             _count(spec, "Throttles", 1)
@@ -77,6 +77,43 @@ def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str
     _count(spec, "Invocations", 1)
     _count(spec, "Errors", 1 if outcome.error else 0)
     return outcome
+
+
+def take_snapshot(cloud: Cloud, spec: FunctionSpec) -> None:
+    """Initialize a published version, and freeze it for its first invocation."""
+    find_fleet(cloud).take_snapshot(spec, partial(_start_environment, cloud, spec))
+
+
+def _start_environment(cloud: Cloud, spec: FunctionSpec) -> ExecutionEnvironment:
+    runtime = load_runtime(spec.runtime)
+    home = unpack_zip(spec.code, spec.code_digest, cloud.folder / "functions")
+    variables = function_variables(cloud, spec)
+    if not spec.has_snapshot:
+        return ExecutionEnvironment(spec, runtime, home, variables)
+    # With SnapStart, a process loads its keys, whose end it knows, instead of keeping variables.
+    kept = {name: value for name, value in variables.items() if name not in _KEY_VARIABLES}
+    return ExecutionEnvironment(spec, runtime, home, kept, partial(_load_keys, cloud, spec))
+
+
+def _load_keys(cloud: Cloud, spec: FunctionSpec, is_restored: bool) -> dict[str, str]:
+    """Return new keys of the role, as the endpoint of container credentials answers them.
+
+    A snapshot may be restored days after its keys were loaded, so these soon expire.
+    """
+    key = _make_key(cloud, spec, _SESSION_SECONDS if is_restored else _SNAPSHOT_KEY_SECONDS)
+    return {
+        "AccessKeyId": key.access_key,
+        "SecretAccessKey": key.secret_key,
+        "Token": key.session_token,
+        "Expiration": key.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+def _make_key(cloud: Cloud, spec: FunctionSpec, seconds: float) -> SessionKey:
+    return cloud.state(SessionKeys).hand_to(
+        credentials_for_role(cloud, spec.role_arn, spec.name, seconds),
+        ":".join(spec.arn.split(":")[:7]),  # without a version
+    )
 
 
 def _count(spec: FunctionSpec, name: str, value: float) -> None:
@@ -100,10 +137,7 @@ def function_variables(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     A process trusts the authorities of this localcloud instead of Amazon's, unless the function
     sets its own, as on AWS.
     """
-    key = cloud.state(SessionKeys).hand_to(
-        credentials_for_role(cloud, spec.role_arn, spec.name, _SESSION_SECONDS),
-        ":".join(spec.arn.split(":")[:7]),  # without a version
-    )
+    key = _make_key(cloud, spec, _SESSION_SECONDS)
     authorities = {"SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder))}
     return {
         **{name: path for name, path in authorities.items() if name not in dict(spec.variables)},

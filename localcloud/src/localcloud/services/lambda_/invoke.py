@@ -19,6 +19,7 @@ from localcloud.functions import (
 )
 from localcloud.services.lambda_.dead_letters import DeadLetters
 from localcloud.services.lambda_.execution import find_function, open_client, run_function
+from localcloud.services.lambda_.snapshots import check_ready
 
 _MAX_ASYNC_BYTES = 1024 * 1024
 _ASYNC_RETRIES, _ASYNC_SECONDS = 2, 6 * 3_600
@@ -28,6 +29,7 @@ _ASYNC_RETRIES, _ASYNC_SECONDS = 2, 6 * 3_600
 def invoke(call: Call) -> HttpAnswer:
     """Run a function."""
     spec = find_function(call)
+    check_ready(call.cloud, spec)
     kind = call.params.get("InvocationType", "RequestResponse")
     event = _read_event(call, kind)
     request_id = str(uuid.uuid4())

@@ -48,7 +48,7 @@ def create_event_source_mapping(call: Call) -> dict[str, Any]:
             raise _refuse("mappings of MSK clusters are not supported, use SelfManagedEventSource")
         source = call.params.get("EventSourceArn") or "Amazon MQ, DocumentDB or none"
         raise _refuse(f"mappings of {source} are not supported, only of SelfManagedEventSource")
-    spec = find_function(call)
+    function_arn = _name_function(call)
     identity = str(uuid.uuid4())
     arn = f"arn:aws:lambda:{call.region}:{call.account}:event-source-mapping:{identity}"
     record = {
@@ -57,7 +57,7 @@ def create_event_source_mapping(call: Call) -> dict[str, Any]:
         **_read_params(call),
         "UUID": identity,
         "EventSourceMappingArn": arn,
-        "FunctionArn": spec.arn,
+        "FunctionArn": function_arn,
     }
     check_record(record)
     mappings = _find_mappings(call)
@@ -67,6 +67,17 @@ def create_event_source_mapping(call: Call) -> dict[str, Any]:
         mapping.tags = dict(call.params.get("Tags") or {})
         mappings.by_id[identity] = mapping
     return mapping.create(enabled=call.params.get("Enabled", True))
+
+
+def _name_function(call: Call) -> str:
+    """Return the ARN of a function that exists, with the version or alias that the call names.
+
+    A mapping follows its alias to another version.
+    """
+    arn = ":".join(find_function(call).arn.split(":")[:7])
+    named = call.params["FunctionName"]
+    qualifier = ":".join(named.split(":")[7 if named.startswith("arn:") else 1 :])
+    return f"{arn}:{qualifier}" if qualifier else arn
 
 
 @operation("lambda", "GetEventSourceMapping")
@@ -80,7 +91,7 @@ def list_event_source_mappings(call: Call) -> dict[str, Any]:
     """List the mappings, or those of one function."""
     views = [mapping.view() for mapping in _find_mappings(call).by_id.values()]
     if call.params.get("FunctionName"):
-        arn = find_function(call).arn
+        arn = _name_function(call)
         views = [view for view in views if view["FunctionArn"] == arn]
     return {"EventSourceMappings": [] if call.params.get("EventSourceArn") else views}
 
@@ -91,7 +102,7 @@ def update_event_source_mapping(call: Call) -> dict[str, Any]:
     mapping = _find_mapping(call)
     record = mapping.record | _read_params(call)
     if "FunctionName" in call.params:
-        record["FunctionArn"] = find_function(call).arn
+        record["FunctionArn"] = _name_function(call)
     check_record(record)
     return mapping.change(record, enabled=call.params.get("Enabled"))
 
