@@ -29,7 +29,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
 _MODE = 0o100644 << 16  # a regular file that everyone may read
 _UNIX = 3
 # Packages that jobs need and EMR lacks: pure Python, importable from a zip on any machine.
-_FOR_JOBS = ("kafka",)
+_FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
 # boto3 and what it needs. Nobody promises them in EMR's Python, and botocore reads its own files,
 # which it cannot do from inside a zip: Spark unpacks this one. Pure Python too.
 BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")

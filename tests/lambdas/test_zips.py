@@ -124,7 +124,8 @@ print(decode(frame.payload, schema))
 """
 _JOB_IMPORTS = """
 import kafka, penstock.kafka, penstock.registry.glue, penstock.sinks
-import penstock.kafka._iam
+from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token
+generate_auth_token('eu-central-1')  # looks for its version in METADATA
 print(kafka.__file__.split("/")[-3])
 import jobs.sales.generated
 import boto3
@@ -157,7 +158,9 @@ def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> 
 
     said = _run(
         f"import os\nos.environ.update({_SETTINGS.get(name, {})!r})\n"
-        "import handler, crc32c._crc32c, penstock.kafka._iam\n"
+        "import handler, crc32c._crc32c\n"
+        "from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token\n"
+        "generate_auth_token('eu-central-1')  # looks for its version in METADATA\n"
         f"event = json.loads({json.dumps(event)!r})\n"
         f"{_CONTEXT}"
         "print(json.dumps(handler.lambda_handler(event, context)))",
@@ -177,7 +180,7 @@ def test_jobs_get_penstock_and_how_to_log_in(zips: Path) -> None:
     names = zipfile.ZipFile(zips / "penstock-pyfiles.zip").namelist()
 
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {
-        *("jobs", "kafka", "penstock")
+        *("aws_msk_iam_sasl_signer", "jobs", "kafka", "penstock")
     }
     assert "jobs/sales/records.py" in names
     assert "jobs/consume.py" not in names
@@ -244,9 +247,9 @@ def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) ->
         *packages,
         *(f"{package}-info" for package in packages),
         *_BESIDE_PYICEBERG.get(name, ()),
-        *("aws_lambda_powertools", "crc32c", "handler.py", "kafka"),
+        *("aws_lambda_powertools", "aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka"),
         *("penstock", "typing_extensions.py"),
-        *("aws_lambda_powertools-info", "crc32c-info"),
+        *("aws_lambda_powertools-info", "aws_msk_iam_sasl_signer_python-info", "crc32c-info"),
         *("kafka_python-info", "typing_extensions-info"),
     }
     assert archive.read("handler.py") == (_ROOT / f"lambdas/{name}/handler.py").read_bytes()

@@ -7,7 +7,6 @@ from penstock.aws.client import AwsClient, Service
 from penstock.aws.connection import Answer, KeptConnection, Timeouts, trusted_context
 from penstock.aws.errors import Fault, classify, classify_answer, translated_s3_errors
 from penstock.aws.pages import ask_all_pages
-from penstock.aws.signature import Presigner
 
 __all__ = [
     "Answer",
@@ -15,7 +14,6 @@ __all__ = [
     "AwsClient",
     "Fault",
     "KeptConnection",
-    "Presigner",
     "QueryAnswer",
     "QueryRow",
     "Service",

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4 for requests to services that speak JSON, and for URLs.
+"""AWS Signature Version 4 for requests to services that speak JSON.
 
 botocore takes 50 us to sign a request, this module 10: the signing key is the same for a day, and
 our requests differ only in operation, time and body. The signature equals botocore's byte for
@@ -8,11 +8,10 @@ byte, as tests/unit/aws/test_signature.py checks.
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from penstock.credentials import Keys
 
@@ -64,43 +63,8 @@ class Signer:
         """Return the signing key of a day; the last one is cached."""
         known_secret, known_day, key = self._derived
         if (known_secret, known_day) != (secret, day):
-            key = _derive_key(secret, day, self._place)
+            key = f"AWS4{secret}".encode()
+            for part in (day, *self._place.split("/")):
+                key = hmac.digest(key, part.encode(), sha256)
             self._derived = (secret, day, key)
         return key
-
-
-@dataclass(frozen=True, slots=True)
-class Presigner:
-    """Signs URLs of one service, by which others may make a request in our name."""
-
-    service: str
-    host: str
-    region: str
-
-    def sign_url(self, credentials: AnyKeys, action: str, seconds: int, now: datetime) -> str:
-        """Return the URL of a GET request for an action, valid for some seconds from `now`."""
-        time = now.strftime("%Y%m%dT%H%M%SZ")
-        place = f"{self.region}/{self.service}/aws4_request"
-        scope = f"{time[:8]}/{place}"
-        parameters = {
-            "Action": action,
-            "X-Amz-Algorithm": _ALGORITHM,
-            "X-Amz-Credential": f"{credentials.access_key}/{scope}",
-            "X-Amz-Date": time,
-            "X-Amz-Expires": str(seconds),
-            **({_SESSION: credentials.token} if credentials.token else {}),
-            "X-Amz-SignedHeaders": "host",
-        }
-        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())
-        request = f"GET\n/\n{query}\nhost:{self.host}\n\nhost\n{sha256(b'').hexdigest()}"
-        text = f"{_ALGORITHM}\n{time}\n{scope}\n{sha256(request.encode()).hexdigest()}"
-        key = _derive_key(credentials.secret_key or "", time[:8], place)
-        signature = hmac.digest(key, text.encode(), sha256).hex()
-        return f"https://{self.host}/?{query}&X-Amz-Signature={signature}"
-
-
-def _derive_key(secret: str, day: str, place: str) -> bytes:
-    key = f"AWS4{secret}".encode()
-    for part in (day, *place.split("/")):
-        key = hmac.digest(key, part.encode(), sha256)
-    return key

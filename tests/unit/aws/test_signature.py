@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 from unittest.mock import patch
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from botocore.auth import SigV4Auth, SigV4QueryAuth
+from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
 
-from penstock.aws.signature import Presigner, Signer
+from penstock.aws.signature import Signer
 
 _NOW = datetime(2026, 11, 21, 9, 30, 15)
 _KEYS = ReadOnlyCredentials("AKIAMADEUP", "made/up+secret", None)
@@ -88,19 +87,3 @@ def test_the_key_is_derived_once_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert derived[0] is derived[1] is derived[2]
     assert derived[3] != derived[2]
-
-
-@pytest.mark.parametrize("token", [None, "IQoJb3JpZ2luX2VjE+/=" * 60])
-def test_a_presigned_url_is_botocores(token: str | None) -> None:
-    keys, host = _KEYS._replace(token=token), "kafka.eu-west-3.amazonaws.com"
-    query = SigV4QueryAuth(keys, "kafka-cluster", "eu-west-3", expires=900)
-    request = AWSRequest("GET", f"https://{host}/", params={"Action": "kafka-cluster:Connect"})
-    with patch("botocore.auth.get_current_datetime", return_value=_NOW):
-        query.add_auth(request)
-
-    signed = Presigner("kafka-cluster", host, "eu-west-3").sign_url(
-        keys, "kafka-cluster:Connect", 900, _NOW
-    )
-
-    assert signed.partition("?")[0] == f"https://{host}/"
-    assert parse_qs(urlsplit(signed).query) == parse_qs(urlsplit(str(request.url)).query)

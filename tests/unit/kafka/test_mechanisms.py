@@ -17,10 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import boto3
 import pytest
 import trustme
-from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import (
-    generate_auth_token_from_credentials_provider,
-)
-from botocore.credentials import CredentialProvider, ReadOnlyCredentials
+from botocore.credentials import ReadOnlyCredentials
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 from moto import mock_aws
 
@@ -321,25 +318,6 @@ def test_each_login_signs_with_the_credentials_of_the_moment() -> None:
     assert [first["Action"], first["X-Amz-Expires"]] == ["kafka-cluster:Connect", "900"]
     assert [q["X-Amz-Security-Token"] for q in (first, second)] == ["t/+1", "t/+2"]
     assert [q["X-Amz-Credential"].split("/")[0] for q in (first, second)] == ["AK1", "AK2"]
-
-
-def test_a_token_is_that_of_the_signer_of_aws() -> None:
-    keys = ReadOnlyCredentials("AK1", "s/+", "t/+1")
-    session = Mock(get_credentials=lambda: Mock(get_frozen_credentials=lambda: keys))
-    given = Mock(spec=CredentialProvider, load=lambda: keys)
-
-    with patch("penstock.kafka._aws.load_session", return_value=session):
-        for _ in range(10):  # both must sign in the same second
-            ours = _query(_iam().token())
-            theirs = _query(generate_auth_token_from_credentials_provider(_REGION, given)[0])
-            if ours["X-Amz-Date"] == theirs["X-Amz-Date"]:
-                break
-
-    assert (ours.pop("User-Agent"), theirs.pop("User-Agent").partition("/")[0]) == (
-        "penstock",
-        "aws-msk-iam-sasl-signer-python",
-    )
-    assert ours == theirs
 
 
 def test_a_role_is_assumed_for_the_token() -> None:
