@@ -28,10 +28,11 @@ _ROOT = Path(__file__).resolve().parents[1]
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
 _MODE = 0o100644 << 16  # a regular file that everyone may read
 _UNIX = 3
-# Packages that jobs need and EMR lacks: pure Python, importable from a zip on any machine.
+# Packages that jobs need and EMR lacks, in a zip that Spark unpacks: pure Python, for any machine.
+# botocore cannot read its own files from inside a zip, and kafka opens it again for each of the
+# 109 files that it reads.
 _FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
-# boto3 and what it needs. Nobody promises them in EMR's Python, and botocore reads its own files,
-# which it cannot do from inside a zip: Spark unpacks this one. Pure Python too.
+# boto3 and what it needs, which nobody promises in EMR's Python.
 BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")
 
 # By function, what it needs besides the extra `lambda`: what pyiceberg imports to change columns.
@@ -95,14 +96,15 @@ def build(target: Target, into: Path, *, with_bytecode: bool = False) -> list[st
     # The packages beside the programs: an upload holds the program alone. Python finds no package
     # without `__init__.py` in a zip that has no entries for folders.
     jobs = {f"jobs/{name}": path for name, path in list_files(_ROOT / "jobs").items()}
-    for_jobs |= {
+    programs = {
         name: path
         for name, path in jobs.items()
         if name.count("/") > 1 or name == "jobs/__init__.py"
     }
     about = describe_package(_ROOT / "pyproject.toml")
-    lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source | about))
-    return [*lines, write_zip(into / "penstock-boto3.zip", boto3)]
+    files: dict[str, Path | bytes] = {**programs, **source, **about}
+    lines.append(write_zip(into / "penstock-pyfiles.zip", files))
+    return [*lines, write_zip(into / "penstock-packages.zip", for_jobs | boto3)]
 
 
 def describe_package(project: Path) -> dict[str, bytes]:

@@ -56,8 +56,8 @@ module "spark" {
   region      = var.contract.region
   application = each.value.application
   artifacts = {
-    # Nobody promises boto3 in EMR's own Python.
-    archives      = { packages = "${var.functions.packages}/penstock-boto3.zip" }
+    # Nobody promises boto3 in EMR's own Python, and kafka is imported more slowly from a zip.
+    archives      = { packages = "${var.functions.packages}/penstock-packages.zip" }
     configuration = local.session_settings
     files         = merge({ "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) }, values(module.job)[*].files...)
     image_jars    = each.value.image_jars

@@ -88,7 +88,7 @@ module "spark" {
   region      = var.region
   application = each.value.application
   artifacts = {
-    archives      = { packages = "${var.functions.packages}/penstock-boto3.zip" }
+    archives      = { packages = "${var.functions.packages}/penstock-packages.zip" }
     configuration = local.session_settings
     image_jars    = each.value.image_jars
     jars          = { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" }

@@ -26,7 +26,8 @@ def explain_missing_packages() -> Iterator[None]:
             f"found no package {package} for the job in Python {platform.python_version()} at "
             f"{sys.executable} with Spark {_find_spark_version()}, expected it in the job's "
             "archives or EMR's image: submit the job as Terraform's submit_commands does, with "
-            "penstock-boto3.zip as an archive on PYTHONPATH, or add an archive that has the package"
+            "penstock-packages.zip as an archive on PYTHONPATH, or add an archive that has the "
+            "package"
         ) from error
 
 

@@ -59,7 +59,7 @@ _BUILT = (
     "consumer-lambda",
     "debezium-postgres-glue-plugin",
     "debezium-postgres-plugin",
-    "penstock-boto3",
+    "penstock-packages",
     "penstock-pyfiles",
     "producer-lambda",
     "quality-lambda",

@@ -10,9 +10,9 @@ import boto3
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from penstock.errors import CheckpointError, CheckpointInUseError
+from penstock.errors import CheckpointError, CheckpointInUseError, SettingsError
 from penstock.spark.state import files as state_files
-from penstock.spark.state.files import StateFiles
+from penstock.spark.state.files import StateFiles, read_text
 
 
 @pytest.fixture
@@ -31,6 +31,16 @@ def test_written_files_are_read(files: StateFiles) -> None:
 
     assert files.names() == ["a", "b"]
     assert files.read("a") == "ü" * 100_000
+
+
+def test_a_text_is_read_by_its_path_or_url(spark, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("zwei\n")
+    for url in (f"{tmp_path}/a.json", f"file://{tmp_path}/a.json", f"file:{tmp_path}/a.json"):
+        assert read_text(spark, url) == "zwei\n"
+    with pytest.raises(SettingsError, match=r"^found no file file:/b, expected one that Spark can"):
+        read_text(spark, "file:/b")
+    with pytest.raises(SettingsError, match=r"^found no file b\.json, expected one that Spark can"):
+        read_text(spark, "b.json")
 
 
 def test_the_first_text_stays(files: StateFiles) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import subprocess
+import zipfile
 
 import pytest
 import trustme
@@ -77,6 +78,24 @@ def test_the_jars_for_s3_must_be_there(monkeypatch, tmp_path):
     monkeypatch.setattr(spark, "_S3_JARS", tmp_path)
     with pytest.raises(MissingToolError, match=rf"^no jars in {tmp_path}: run `localcloud fetch`$"):
         spark._fetch_files(read_submission("", {}), None, tmp_path, tmp_path)
+
+
+def test_spark_unpacks_no_archive_from_which_python_imports(client, bucket, tmp_path):
+    with zipfile.ZipFile(tmp_path / "any.zip", "w") as archive:
+        archive.writestr("inside.txt", "inside")
+    client("s3").upload_file(str(tmp_path / "any.zip"), bucket, "any.zip")
+    settings = {
+        "spark.archives": f"s3://{bucket}/any.zip#packages,s3://{bucket}/any.zip#box",
+        "spark.executorEnv.PYTHONPATH": "./packages",
+    }
+
+    submission = read_submission("", settings)
+    words = spark._fetch_files(submission, client("s3"), tmp_path / "job", tmp_path / "work")
+
+    given = tmp_path / "job" / "archives" / "any.zip"
+    assert words[words.index("--archives") + 1] == f"{given}#box"
+    for name in ("packages", "box"):
+        assert (tmp_path / "work" / name / "inside.txt").read_text() == "inside"
 
 
 def test_an_archive_that_is_none_fails_the_run(client, bucket, tmp_path):

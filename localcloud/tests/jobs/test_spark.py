@@ -46,14 +46,15 @@ print(*find(None), *spark.sparkContext.parallelize([1], 1).mapPartitions(find).c
 _SHOW_FILES = """
 import os, sys
 from pathlib import Path
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkFiles
 print(sys.argv[1:], Path("words.txt").read_text(), Path("box/inside.txt").read_text())
 print(os.environ["COLOUR"], os.environ["AWS_REGION"])
 print(os.environ["METRIC"])
 
 def show(_):
     import boto3  # a user's own client, which names no region
-    yield os.environ["SIZE"], boto3.client("sts").meta.region_name
+    box = Path(SparkFiles.get("box"), "inside.txt").read_text()
+    yield os.environ["SIZE"], boto3.client("sts").meta.region_name, box
 
 print(*SparkContext.getOrCreate().parallelize([1], 1).mapPartitions(show).first())
 """
@@ -123,7 +124,7 @@ def test_files_archives_and_variables_reach_driver_and_executors(jobs):
     found = jobs.client("logs").get_log_events(logGroupName="/jobs", logStreamName=stream)
     lines = [event["message"] for event in found["events"]]
     metric = METRIC.format(service="serverless")
-    assert lines == ["['a b'] words inside", "red eu-central-1", metric, "small eu-west-1"]
+    assert lines == ["['a b'] words inside", "red eu-central-1", metric, "small eu-west-1 inside"]
     assert find_metrics(jobs.client, "serverless") == ["RecordsSeen"]
 
 

@@ -15,7 +15,8 @@ from penstock.errors import SettingsError
 from penstock.settings import Settings
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.lake.iceberg import catalog_settings
-from penstock.spark.settings.consume import read_settings, read_text
+from penstock.spark.settings.consume import read_settings
+from penstock.spark.state.files import read_text
 
 # Where PySpark looks up by package: the class that it asks a dozen times about each error of Java.
 _LOOKED_UP: Final = ("py4j", "reflection", "TypeUtil")

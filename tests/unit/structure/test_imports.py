@@ -65,7 +65,7 @@ _WINGS_MAY_IMPORT = {
     "lake": {"rows", "columns", "failures"},
     "sinks": {"rows", "columns", "failures", "lake"},
     "query": {"rows", "settings", "decoding", "sinks", "state", "filter_counts", "failures"},
-    "session": {"decoding", "lake", "settings"},
+    "session": {"decoding", "lake", "settings", "state"},
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {

@@ -2,7 +2,8 @@
 
 `tools/record_classes.py` of Penstock records it from `recorded_job.py`: 80 CPU
 seconds once, and 10 to 12 in place of 20 for a driver with three statements. A static archive would
-take two runs (`-Xshare:dump`); one server for all jobs would share what AWS separates. Jars in
+take two runs (`-Xshare:dump`); one server for all jobs would share what AWS separates. An archive
+of a real job of Penstock, with Kafka and its decoder, was not faster in two pairs of runs. Jars in
 `spark.driver.extraClassPath` stand before Spark's and switch the archive off, `--jars` does not.
 """
 

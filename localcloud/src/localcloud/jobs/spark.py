@@ -96,21 +96,31 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
 
 def _fetch_files(submission: Submission, s3: Any, folder: Path, work: Path) -> list[str]:
     """Fetch the files named by flags; files and archives also go into the job's working folder."""
-    scratch = folder / "archives"
+    scratch, imported = folder / "archives", _list_imported(submission)
+    archives = {
+        place: fetch_archive(s3, place, work, scratch) for place in submission.files["--archives"]
+    }
     given = {
         "--jars": [str(fetch(s3, uri, folder / "jars")) for uri in submission.files["--jars"]],
         "--py-files": [
             str(fetch(s3, uri, folder / "py-files")) for uri in submission.files["--py-files"]
         ],
         "--files": [str(fetch(s3, uri, work)) for uri in submission.files["--files"]],
+        # Spark unpacks each twice more, 2,000 files of boto3, for the driver and the executor.
         "--archives": [
-            fetch_archive(s3, place, work, scratch) for place in submission.files["--archives"]
+            path for place, path in archives.items() if place.partition("#")[2] not in imported
         ],
     }
     # Beside the job's jars, so that all of Iceberg is in one class loader.
     own = {Path(path).name for path in given["--jars"]}
     given["--jars"] += [str(jar) for jar in find_jars(_S3_JARS) if jar.name not in own]
     return [word for flag, paths in given.items() if paths for word in (flag, ",".join(paths))]
+
+
+def _list_imported(submission: Submission) -> set[str]:
+    """Name the archives that Python imports from, in the working folder of driver and executor."""
+    paths = [text for name, text in submission.settings.items() if name.endswith("Env.PYTHONPATH")]
+    return {part.removeprefix("./") for path in paths for part in path.split(":") if part}
 
 
 def _settings(job: SparkJob, folder: Path) -> list[str]:

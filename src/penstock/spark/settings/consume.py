@@ -11,8 +11,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
-from pyspark.sql import SparkSession
-
 from penstock.contract import contract_environ
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
@@ -248,9 +246,3 @@ def read_settings(
     if given.topic_pattern:
         contract.pop("PENSTOCK_TOPICS", None)
     return kind.from_args(argv, {**environ, **contract})
-
-
-def read_text(spark: SparkSession, path: str) -> str:
-    """Return the text of a file, on any file system that Spark can read."""
-    (row,) = spark.read.text(path, wholetext=True).collect()
-    return str(row.value)

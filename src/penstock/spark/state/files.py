@@ -8,7 +8,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, CheckpointInUseError
+from penstock.errors import CheckpointError, CheckpointInUseError, SettingsError
 
 _ENCODING = "UTF-8"
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it since Hadoop 3.4.2
@@ -135,6 +135,19 @@ class StateFiles:
 
     def _path(self, name: str) -> Any:
         return self._new_path(self._folder, name)
+
+
+def read_text(spark: SparkSession, url: str) -> str:
+    """Return the text of a file on any file system that Spark knows, without a Spark job.
+
+    Raises:
+        SettingsError: there is no such file.
+    """
+    folder, slash, name = url.rpartition("/")
+    text = StateFiles(spark, folder + slash or ".").read(name)
+    if text is None:
+        raise SettingsError([f"found no file {url}, expected one that Spark can read"])
+    return text
 
 
 def write_text(spark: SparkSession, url: str, text: str) -> None:

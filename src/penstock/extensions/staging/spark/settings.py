@@ -19,15 +19,12 @@ from penstock.extensions.staging.plan import StagedTable, StagingPlan, StagingSi
 from penstock.extensions.staging.settings import RETRY_SECONDS, JoinTables
 from penstock.settings import describe_settings, parse_count, parse_positive, setting
 from penstock.spark.session import begin_job
-from penstock.spark.settings.consume import (
-    StreamSettings,
-    name_service,
-    read_text,
-)
+from penstock.spark.settings.consume import StreamSettings, name_service
 from penstock.spark.sinks.base import KindSettings
 from penstock.spark.sinks.dynamodb import DynamoDbSettings
 from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
+from penstock.spark.state.files import read_text
 
 _TABLE: Final = "{table}"
 
