@@ -40,6 +40,7 @@ class Kind(StrEnum):
     LETTER = "dead letter"
     ERROR = "error"
     MEMORY = "memory"
+    GROWTH = "growth"
 
 
 class Problem(NamedTuple):
