@@ -7,6 +7,7 @@ left to tests/e2e, since applying both roots would take most of a short run.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -14,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
+from unittest.mock import patch
 
 import boto3
 from botocore.config import Config
 from kafka.admin import NewTopic
+from moto.dynamodb.models import table
 
 from campaign.history import Made, Sample
 from campaign.job import SupervisedJob
@@ -93,7 +96,14 @@ class Platform:
         return watching(self.list_programs, self.offsets, path)
 
     def read_made(self, *, with_lake: bool = True) -> dict[str, Made]:
-        """Return what function and job made of the topic; the many files of the lake take long."""
+        """Return what function and job made of the topic; the many files of the lake take long.
+
+        A table is one page of a scan: for each page, moto sorts all rows.
+        """
+        with patch.object(table, "RESULT_SIZE_LIMIT", math.inf):
+            return self._read_made(with_lake=with_lake)
+
+    def _read_made(self, *, with_lake: bool) -> dict[str, Made]:
         endpoint, name = self.cloud.endpoint, self.world.name
         lake = {"lake": read_lake(endpoint, _database(name), "readings")} if with_lake else {}
         return {
@@ -143,7 +153,7 @@ def running_platform(folder: Path) -> Iterator[Platform]:
         job = SupervisedJob(lambda: world.start(Trap()))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
-        offsets = stack.enter_context(closing(Offsets(servers, TOPIC, mapping, job.tell)))
+        offsets = Offsets(servers, TOPIC, mapping, job.tell)
         yield Platform(
             cloud, client, world, consumer, producer, bucket, job, Lock(), mapping, offsets
         )

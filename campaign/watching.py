@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event
@@ -109,9 +109,12 @@ class Offsets:
     """
 
     def __init__(self, servers: str, topic: str, group: str, tell: Callable[[], str]) -> None:
-        self._consumer = KafkaConsumer(
-            bootstrap_servers=servers, group_id=group, enable_auto_commit=False
-        )
+        self._options = {
+            "bootstrap_servers": servers,
+            "group_id": group,
+            "enable_auto_commit": False,
+            "bootstrap_timeout_ms": _ANSWER_MS,
+        }
         self._topic, self._tell = topic, tell
         self._written = 0
 
@@ -125,15 +128,15 @@ class Offsets:
         return {"topic": end, "function": done, "job": self._written}
 
     def _ask(self) -> tuple[int, int]:
-        """Return the sums of what the group has committed, and of the ends."""
-        found = self._consumer.partitions_for_topic(self._topic) or ()
-        places = [TopicPartition(self._topic, each) for each in found]
-        done = [self._consumer.committed(each, timeout_ms=_ANSWER_MS) or 0 for each in places]
-        return sum(done), sum(self._consumer.end_offsets(places, _ANSWER_MS).values())
+        """Return the sums of what the group has committed, and of the ends.
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._consumer.close()
+        Each time by a new client: one that reads no records learns of new leaders after minutes.
+        """
+        with closing(KafkaConsumer(**self._options)) as consumer:
+            found = consumer.partitions_for_topic(self._topic) or ()
+            places = [TopicPartition(self._topic, each) for each in found]
+            done = [consumer.committed(each, timeout_ms=_ANSWER_MS) or 0 for each in places]
+            return sum(done), sum(consumer.end_offsets(places, _ANSWER_MS).values())
 
 
 def read_written(said: str) -> int:
