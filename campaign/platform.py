@@ -7,7 +7,6 @@ left to tests/e2e, since applying both roots would take most of a short run.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -15,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
-from unittest.mock import patch
 
 import boto3
 from botocore.config import Config
 from kafka.admin import NewTopic
-from moto.dynamodb.models import table
+from moto.dynamodb.models import dynamodb_backends
 
-from campaign.history import Made, Sample
+from campaign.history import Made, Row, Sample
 from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
 from campaign.watching import Offsets, watching
@@ -96,28 +94,30 @@ class Platform:
         return watching(self.list_programs, self.offsets, path)
 
     def read_made(self, *, with_lake: bool = True) -> dict[str, Made]:
-        """Return what function and job made of the topic; the many files of the lake take long.
-
-        A table is one page of a scan: for each page, moto sorts all rows.
-        """
-        with patch.object(table, "RESULT_SIZE_LIMIT", math.inf):
-            return self._read_made(with_lake=with_lake)
-
-    def _read_made(self, *, with_lake: bool) -> dict[str, Made]:
+        """Return what function and job made of the topic; the many files of the lake take long."""
         endpoint, name = self.cloud.endpoint, self.world.name
         lake = {"lake": read_lake(endpoint, _database(name), "readings")} if with_lake else {}
         return {
             "function": Made(
-                {"readings": read_table(endpoint, CONSUMER, f"{name}-readings")},
+                {"readings": read_table(_list_rows(CONSUMER, f"{name}-readings"))},
                 {},
-                read_letters(endpoint, CONSUMER, f"{name}-errors"),
+                read_letters(_list_rows(CONSUMER, f"{name}-errors")),
             ),
             "job": Made(
                 lake,
-                {"newest": read_table(endpoint, ACCOUNT, f"{name}-newest")},
-                read_letters(endpoint, ACCOUNT, f"{name}-errors"),
+                {"newest": read_table(_list_rows(ACCOUNT, f"{name}-newest"))},
+                read_letters(_list_rows(ACCOUNT, f"{name}-errors")),
             ),
         }
+
+
+def _list_rows(account: str, name: str) -> Iterator[Row]:
+    """Yield the rows of a table of DynamoDB as moto has them, whose scans of many take minutes."""
+    kept = dynamodb_backends[account][REGION].tables[name]
+    items: list[Any] = list(kept.items.values())
+    if kept.range_key_attr:
+        items = [item for each in items for item in list(each.values())]
+    yield from (item.to_regular_json() for item in items)
 
 
 @contextmanager

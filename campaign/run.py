@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
@@ -76,6 +76,7 @@ class Run:
     def __init__(self, platform: Platform, seed: int) -> None:
         self._platform = platform
         self._fields = Fields()
+        self._kept: dict[str, Any] = {}
         calls = platform.calls
         self._senders = [
             Sender(f"s{number}", _random(seed, number), self._fields, calls, platform.producer)
@@ -159,13 +160,15 @@ class Run:
     def read(self, *, with_lake: bool = True) -> History:
         """Return what was sent, and what is there now."""
         job = self._platform.job
+        s3, bucket = self._platform.client("s3"), self._platform.bucket
+        self._kept = read_bucket(s3, bucket, self._kept)
         return History(
             [each for sender in self._senders for each in list(sender.sent)],
             dict(self._stranger.hostile),
             read_records(self._servers, TOPIC),
             self._versions(),
             self._platform.read_made(with_lake=with_lake),
-            read_bucket(self._platform.client, self._platform.bucket),
+            self._kept,
             tuple(job.ends),
             job.peak_mb,
         )
