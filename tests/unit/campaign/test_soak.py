@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-from campaign.history import Reading, Sample
-from campaign.picture import draw
+from campaign.growth import READERS
+from campaign.history import PROGRAMS, Reading, Sample
+from campaign.picture import _COLOURS, draw
 from campaign.soak import Soak, make_soak
 
 _SAMPLES = [
@@ -69,3 +70,7 @@ def test_a_picture_has_a_line_for_each_series_and_a_mark_for_each_fault() -> Non
     assert {*_PLOTS, "driver", "producer", "function", "job", "minutes"} <= set(words)
     marks = [each for each in root.iter(f"{name}rect") if each.get("fill") == "#f2b8b5"]
     assert len(marks) == 2 * len(_PLOTS) + 1
+
+
+def test_each_program_and_reader_has_a_colour() -> None:
+    assert _COLOURS.keys() == PROGRAMS | set(READERS)
