@@ -6,13 +6,12 @@ first third. And the lives of a program are compared with one another: what thos
 second half of the run had at most, with those of the first half. Medians keep noise out, and a
 limit is what was there before, a share of it, and an allowance.
 
-The lag of a reader is measured by the rate of events: it comes back to some seconds of events every
-few minutes, and its median over the last third of the run is not above that over the first.
+The lag of a reader is measured by the rate of events: in each third of the run it comes back to
+some seconds of events, and its median over the last third is not above that over the first.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -26,7 +25,7 @@ _WARM_SECONDS: Final = 60.0  # of each life
 _LEAST: Final = 12  # samples of a life, or of a run, below which they say nothing
 _LEAST_LIFE: Final = 6  # samples of a life that is compared with others
 _NEAR_SECONDS: Final = 15.0  # of events: a reader is at the end of the topic
-_WINDOW_SECONDS: Final = 300.0  # in which readers come to the end
+_MORE_SECONDS: Final = 60.0  # of events: a median that is no growth, since faults differ
 
 Points = Sequence[tuple[float, int]]  # seconds and values
 
@@ -46,7 +45,8 @@ class Measure:
         for life in lives:
             warm = [value for second, value in life if second >= life[0][0] + _WARM_SECONDS]
             if len(warm) >= _LEAST:
-                yield from self._compare(f"a {program}", *_thirds(warm))
+                first, _, last = _thirds(warm)
+                yield from self._compare(f"a {program}", first, last)
         long = [life for life in lives if len(life) >= _LEAST_LIFE]
         halves: tuple[list[int], list[int]] = ([], [])
         for life in long:
@@ -116,21 +116,16 @@ def is_read(records: Mapping[str, int], rate: float) -> bool:
 
 
 def _find_lag_growth(reader: str, points: Points, rate: float) -> Iterator[Problem]:
-    near, what = _NEAR_SECONDS * rate, f"the lag of the {reader}"
-    first, last = (median(each) for each in _thirds([lag for _, lag in points]))
-    if last > first + near:
-        yield Problem(Kind.GROWTH, f"{what} in records: {first:.0f}, then {last:.0f}")
-    began, watched = points[0][0], points[-1][0] - points[0][0]
-    windows = max(1, round(watched / _WINDOW_SECONDS))
-    length = watched / windows
-    for start in (began + window * length for window in range(windows)):
-        lags = [lag for second, lag in points if start <= second <= start + length]
-        if (least := min(lags, default=math.inf)) > near:
-            when = f"from second {start:.0f} to {start + length:.0f}"
-            yield Problem(Kind.GROWTH, f"{what} was {least:.0f} records or more {when}")
+    what = f"the lag of the {reader} in records"
+    thirds = _thirds([lag for _, lag in points])
+    first, _, last = (median(third) for third in thirds)
+    if last > first + _MORE_SECONDS * rate:
+        yield Problem(Kind.GROWTH, f"{what}: {first:.0f}, then {last:.0f}")
+    for name, least in zip(("first", "second", "last"), map(min, thirds), strict=True):
+        if least > _NEAR_SECONDS * rate:
+            yield Problem(Kind.GROWTH, f"{what}: {least} or more in the {name} third of the run")
 
 
-def _thirds(values: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the first third and the last one."""
-    third = max(1, len(values) // 3)
-    return values[:third], values[-third:]
+def _thirds(values: Sequence[int]) -> list[Sequence[int]]:
+    third = len(values) // 3
+    return [values[:third], values[third:-third], values[-third:]]

@@ -38,7 +38,7 @@ def draw(soak: Soak) -> str:
     for minute in range(0, soak.minutes + 1, step):
         lines.append(draw_text(_x(soak, minute * _MINUTE), bottom + 18, f"{minute}", "middle"))
     lines.append(draw_text(_LEFT + _WIDE / 2, bottom + 36, "minutes", "middle"))
-    title = f"{soak.minutes} minutes at {soak.rate:.0f} events a second, with faults"
+    title = f"{soak.minutes} minutes at {soak.rate:.0f} records a second, with faults"
     legend = ((_FAULT, "a fault begins"),)
     return draw_frame(title, legend, (_LEFT + _WIDE + _RIGHT, bottom + 46), lines)
 

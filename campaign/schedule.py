@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)
-_SOAK_PAUSES: Final = (20.0, 40.0)  # in which readers come to the end of the topic again
+_SOAK_PAUSES: Final = (30.0, 60.0)  # in which readers come to the end of the topic again
 _BROKERS: Final = (1, 2, 3)
 Arguments = Mapping[str, Any]
 
