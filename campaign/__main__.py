@@ -20,7 +20,7 @@ from typing import Final
 from campaign.oracle import Kind
 from campaign.run import Outcome, run_schedule
 from campaign.schedule import Schedule, make_schedule, shrink
-from campaign.soak import make_soak
+from campaign.soak import KEPT, make_soak
 from tests.fixtures.faults import Trials
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
@@ -132,7 +132,7 @@ def _record(outcome: Outcome, seed: int) -> None:
         drivers=outcome.starts,
         problems=len(outcome.problems),
         faults=[each.step.second for each in outcome.fired],
-    ).write()
+    ).write(KEPT)
 
 
 def _shrink(schedule: Schedule, folder: Path) -> int:

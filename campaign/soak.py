@@ -38,7 +38,7 @@ class Soak:
     seconds: Sequence[float]
     plots: Mapping[str, Series]
 
-    def write(self, path: Path = KEPT) -> None:
+    def write(self, path: Path) -> None:
         """Write it, each series on a line."""
         text = json.dumps(asdict(self), indent=1)
         path.write_text(_LIST.sub(lambda found: " ".join(found[0].split()), text) + "\n")
