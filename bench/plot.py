@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from bench.ladder import Rung
+from tools.svg import draw_bar, draw_frame, draw_text
 
 _SPEED = "_rows_per_second"
 _ROW, _BAR, _LEFT, _WIDE, _RIGHT, _TOP = 20, 13, 270, 480, 90, 58
@@ -38,14 +38,14 @@ def draw_speeds(rungs: Mapping[str, Mapping[str, Any]]) -> str:
         bars = list(_bars(rung["parts"]))
         if not bars:
             continue
-        lines.append(_text(8, y + _BAR, name, style='font-weight="bold"'))
+        lines.append(draw_text(8, y + _BAR, name, style='font-weight="bold"'))
         scale = _WIDE / max(bar.fastest for bar in bars)
         for bar in bars:
             y += _ROW
             lines += _draw(y, bar, scale)
         y += _ROW + 6
     title = "rows per second, each rung to its own scale; lines are from slowest to fastest turn"
-    return _svg(title, ((_OURS, "Penstock"), (_OTHERS, "compared with")), y, lines)
+    return _frame(title, ((_OURS, "Penstock"), (_OTHERS, "compared with")), y, lines)
 
 
 def draw_goals(rungs: Sequence[Rung], measured: Mapping[str, Mapping[str, Any]]) -> str:
@@ -62,13 +62,13 @@ def draw_goals(rungs: Sequence[Rung], measured: Mapping[str, Mapping[str, Any]])
     for at, (rung, share) in enumerate(shares):
         y, x = _TOP + at * _ROW, scale.x(share)
         colour = _OURS if share >= 1 else _MISSED
-        lines.append(_text(_LEFT - 8, y + _BAR - 3, rung.name, anchor="end"))
+        lines.append(draw_text(_LEFT - 8, y + _BAR - 3, rung.name, anchor="end"))
         lines.append(_bar(min(x, zero), y, abs(x - zero), colour))
         words = f"{share:,.2f}" if share < 10 else f"{share:,.0f}"
-        lines.append(_text(max(x, zero) + 6, y + _BAR - 3, words))
+        lines.append(draw_text(max(x, zero) + 6, y + _BAR - 3, words))
     title = "figure divided by its goal (goal by figure for `at most`), logarithmic; 1 is the goal"
     legend = ((_OURS, "reached"), (_MISSED, "not reached"))
-    return _svg(title, legend, _TOP + _ROW * len(shares), lines)
+    return _frame(title, legend, _TOP + _ROW * len(shares), lines)
 
 
 def _share(rung: Rung, figure: float) -> float | None:
@@ -96,7 +96,7 @@ class _Scale:
             yield (
                 f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}" y2="{height}" stroke="{_GRID}"/>'
             )
-            yield _text(x, _TOP - 10, f"{10.0**power:,g}", anchor="middle")
+            yield draw_text(x, _TOP - 10, f"{10.0**power:,g}", anchor="middle")
 
 
 def _bars(parts: Mapping[str, float]) -> Iterator[_Bar]:
@@ -110,32 +110,19 @@ def _bars(parts: Mapping[str, float]) -> Iterator[_Bar]:
 
 def _draw(y: int, bar: _Bar, scale: float) -> Iterator[str]:
     middle = y + _BAR / 2
-    yield _text(_LEFT - 8, y + _BAR - 3, bar.label, anchor="end")
+    yield draw_text(_LEFT - 8, y + _BAR - 3, bar.label, anchor="end")
     yield _bar(_LEFT, y, bar.median * scale, _OURS if bar.ours else _OTHERS)
     yield (
         f'<line x1="{_LEFT + bar.slowest * scale:.1f}" x2="{_LEFT + bar.fastest * scale:.1f}" '
         f'y1="{middle}" y2="{middle}" stroke="{_RANGE}" stroke-width="2"/>'
     )
     end = _LEFT + max(bar.median, bar.fastest) * scale
-    yield _text(end + 6, y + _BAR - 3, f"{bar.median:,.0f}")
+    yield draw_text(end + 6, y + _BAR - 3, f"{bar.median:,.0f}")
 
 
-def _svg(title: str, legend: Sequence[tuple[str, str]], height: int, lines: Sequence[str]) -> str:
-    drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDE + _RIGHT}" '
-        f'height="{height + 8}" font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        _text(8, 18, title, style='font-size="14"'),
-    ]
-    for at, (colour, words) in enumerate(legend):
-        x = 8 + at * 100
-        drawn += [_bar(x, 28, 10, colour, height=10), _text(x + 14, 37, words)]
-    return "\n".join([*drawn, *lines, "</svg>"]) + "\n"
+def _frame(title: str, legend: Sequence[tuple[str, str]], height: int, lines: Sequence[str]) -> str:
+    return draw_frame(title, legend, (_LEFT + _WIDE + _RIGHT, height + 8), lines)
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", style: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}" {style}>{escape(words)}</text>'
-
-
-def _bar(x: float, y: float, width: float, colour: str, *, height: int = _BAR) -> str:
-    return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
+def _bar(x: float, y: float, width: float, colour: str) -> str:
+    return draw_bar(x, y, width, colour, height=_BAR)

@@ -20,7 +20,9 @@ from typing import Final
 from campaign.oracle import Kind
 from campaign.run import Outcome, run_schedule
 from campaign.schedule import Schedule, make_schedule, shrink
+from campaign.soak import KEPT, make_soak
 from tests.fixtures.faults import Trials
+from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
 from tools.mutants.run import copy_clone, environ_of_copy
 
@@ -36,7 +38,7 @@ def main() -> int:
     schedule = (
         Schedule.read(words.schedule)
         if words.schedule
-        else make_schedule(words.seed, words.minutes)
+        else make_schedule(words.seed, words.minutes, soak=words.soak)
     )
     folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +51,7 @@ def main() -> int:
         return _shrink(schedule, folder)
     _show_faults()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # with its processes
-    outcome = run_schedule(schedule, folder / "run")
+    outcome = run_schedule(schedule, folder / "run", soak=words.soak)
     _report(outcome)
     _record(outcome, schedule.seed)
     if outcome.code:
@@ -62,6 +64,7 @@ def _parse() -> argparse.Namespace:
     today = int(time.strftime("%Y%m%d"))
     parser.add_argument("--seed", type=int, default=today, help="makes the schedule [the date]")
     parser.add_argument("--minutes", type=float, default=3, help="in which faults begin [3]")
+    parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
     parser.add_argument("--mutant", metavar="NAME", help="run a copy with a bug of tests/mutants")
@@ -88,6 +91,8 @@ def _report(outcome: Outcome) -> None:
           f"{len(history.hostile):,} of them hostile")  # fmt: skip
     print(f"{outcome.starts} drivers, at most {history.peak_mb} MB; {len(history.ends)} ended by "
           f"themselves; all was there after {outcome.recovery_seconds:.0f} s")  # fmt: skip
+    if outcome.peak:
+        print(f"half of {outcome.peak:.0f} events a second, which all programs carried before")
     for fault, times in sorted(_count_fired(outcome).items()):
         print(f"{times:8,} {fault}")
     for each in (each for each in outcome.fired if not each.times):
@@ -108,14 +113,26 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
 
 
 def _record(outcome: Outcome, seed: int) -> None:
-    """Count a valid run of half an hour as a trial in docs/faults.md."""
-    if not outcome.is_valid or outcome.fired[-1].step.second < _TRIAL_SECONDS:
+    """Count a valid soak of half an hour as a trial in docs/faults.md, and keep what it showed."""
+    is_long = outcome.is_valid and outcome.fired[-1].step.second >= _TRIAL_SECONDS
+    if not outcome.peak or not is_long:
         return
     kinds = Counter(problem.kind for problem in outcome.problems)
     lost, twice = kinds.pop(Kind.LOST, 0), kinds.pop(Kind.TWICE, 0)
     records, recovered = len(outcome.history.records), [outcome.recovery_seconds]
     trials = Trials("soak", 1, records, lost, twice, kinds.total(), recovered)
-    trials.keep(f"python -m campaign --seed {seed}")
+    trials.keep(f"python -m campaign --soak --seed {seed}")
+    make_soak(
+        outcome.samples,
+        day=time.strftime("%F"),
+        commit=find_commit(),
+        seed=seed,
+        events=len(outcome.history.sent),
+        peak=round(outcome.peak, 1),
+        drivers=outcome.starts,
+        problems=len(outcome.problems),
+        faults=[each.step.second for each in outcome.fired],
+    ).write(KEPT)
 
 
 def _shrink(schedule: Schedule, folder: Path) -> int:

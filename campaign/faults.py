@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from campaign.job import is_stopped
 from campaign.platform import Platform
 from campaign.senders import Fields
+from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
+_ASK_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
 
@@ -88,18 +89,27 @@ def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
     return sum(each.state == "stopped" for each in stopped)
 
 
-def _answer_wrongly(platform: Platform, _: Fields, seconds: float, kind: str, **calls: Any) -> int:
-    fault = platform.cloud.state(Faults).add(kind=Kind(kind), **calls)
-    time.sleep(seconds)
-    _await(lambda: fault.broken)
-    fault.calls = 0  # it affects no other one
-    return fault.broken
+def _answer_wrongly(platform: Platform, _: Fields, **calls: Any) -> int:
+    return _break(platform, lambda: None, **calls)
 
 
 def _break_registry(platform: Platform, fields: Fields, **calls: Any) -> int:
-    """Let answers of the registry go wrong as a new version comes."""
+    """Let answers of the registry go wrong as new versions come, until one has."""
     fields.grow()
-    return _answer_wrongly(platform, fields, **calls)
+    return _break(platform, fields.grow, **calls)
+
+
+def _break(
+    platform: Platform, ask: Callable[[], object], seconds: float, kind: str, **calls: Any
+) -> int:
+    """Let answers go wrong until one has; `ask` leads to such a call."""
+    fault = platform.cloud.state(Faults).add(kind=Kind(kind), **calls)
+    time.sleep(seconds)
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not _await(lambda: fault.broken, _ASK_SECONDS) and time.monotonic() < until:
+        ask()
+    fault.calls = 0  # it affects no other one
+    return fault.broken
 
 
 def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) -> int:
@@ -146,9 +156,9 @@ class _CallLog:
             return sum(all(text in line for text in texts) for line in lines)
 
 
-def _await(condition: Callable[[], Any]) -> Any:
-    """Wait until the answer is true or patience ends, and return the last one."""
-    until = time.monotonic() + _PATIENCE_SECONDS
+def _await(condition: Callable[[], Any], seconds: float = _PATIENCE_SECONDS) -> Any:
+    """Wait until the answer is true or the time is over, and return the last one."""
+    until = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < until:
         time.sleep(_POLL_SECONDS)
     return found

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 Row = Mapping[str, Any]
+
+# The programs of a platform, by the names that samples have.
+PROGRAMS: Final = frozenset(
+    {
+        *("producer", "consumer", "mapping", "driver", "controller", "localcloud"),
+        *("broker 1", "broker 2", "broker 3"),
+    }
+)
 
 
 class Fate(StrEnum):
@@ -89,6 +97,27 @@ class End:
 
     code: int
     said: str
+
+
+class Reading(NamedTuple):
+    """Memory and open file handles of a process, with those that it started."""
+
+    pid: int
+    mb: int
+    handles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Programs at one second of a run, and how many records are in the topic and done by readers.
+
+    A program may have several processes, or none for a while. Without an answer of the brokers,
+    `records` is empty.
+    """
+
+    second: float
+    programs: Mapping[str, Sequence[Reading]]
+    records: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

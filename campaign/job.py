@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Final
 
 from campaign.history import End
+from campaign.watching import is_stopped, read_mb
 from tests.faults.killing import JobProcess
 
 _POLL_SECONDS: Final = 0.5
@@ -35,6 +34,15 @@ class SupervisedJob:
         self._stopped = Event()
         self._process = self._begin()
         self._thread = Thread(target=self._supervise, name="supervisor", daemon=True)
+
+    @property
+    def pid(self) -> int:
+        """The id of the driver's process, and of the group with its Python."""
+        return self._process.pid
+
+    def tell(self) -> str:
+        """Return the end of what the driver has printed."""
+        return self._process.tell(_SAID)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -95,9 +103,7 @@ class SupervisedJob:
 
     def _find_working(self) -> JobProcess:
         """Wait for a driver that has written a batch: if others ended, nothing would be written."""
-        _wait(
-            lambda: self._process.code is None and _BATCH in self._process.tell(_SAID), _RUN_SECONDS
-        )
+        _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS)
         return self._process
 
     def _begin(self) -> JobProcess:
@@ -107,7 +113,7 @@ class SupervisedJob:
     def _supervise(self) -> None:
         while not self._stopped.wait(_POLL_SECONDS):
             process = self._process
-            self.peak_mb = max(self.peak_mb, read_peak_mb(process.pid))
+            self.peak_mb = max(self.peak_mb, read_mb(process.pid, "VmHWM"))
             if process.code is None:
                 continue
             if process.pid not in self._killed:
@@ -120,22 +126,3 @@ def _wait(condition: Callable[[], bool], seconds: float = 10.0) -> None:
     until = time.monotonic() + seconds
     while not condition() and time.monotonic() < until:
         time.sleep(0.05)
-
-
-def is_stopped(pid: int) -> bool:
-    """Return whether a process is stopped by a signal."""
-    return _read_status(pid, "State").startswith("T")
-
-
-def read_peak_mb(pid: int) -> int:
-    """Return the most memory that a process had, 0 if it is gone."""
-    return int(_read_status(pid, "VmHWM").partition(" ")[0] or 0) // 1024
-
-
-def _read_status(pid: int, name: str) -> str:
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return ""
-    found = re.search(rf"^{name}:\s+(.*)$", text, re.MULTILINE)
-    return found[1] if found else ""

@@ -40,6 +40,7 @@ class Kind(StrEnum):
     LETTER = "dead letter"
     ERROR = "error"
     MEMORY = "memory"
+    GROWTH = "growth"
 
 
 class Problem(NamedTuple):
@@ -166,7 +167,8 @@ def _check_made(
     given_up = {each.place for each in made.letters}  # which is a problem of its own
     for table, rows in made.appended.items():
         yield from _check_appended(f"{program}, {table}", rows, good, given_up)
-    kept = [each for each in history.records if each.place in good.keys() - given_up]
+    wanted = good.keys() - given_up
+    kept = [each for each in history.records if each.place in wanted]
     for table, rows in made.newest.items():
         yield from _check_newest(f"{program}, {table}", rows, good, kept)
     yield from _check_letters(program, made, history)

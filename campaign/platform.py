@@ -7,8 +7,9 @@ left to tests/e2e, since applying both roots would take most of a short run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -17,14 +18,18 @@ from typing import Any, Final
 import boto3
 from botocore.config import Config
 from kafka.admin import NewTopic
+from moto.dynamodb.models import dynamodb_backends
 
-from campaign.history import Made
+from campaign.history import Made, Row, Sample
 from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
+from campaign.watching import Offsets, watching
+from localcloud.brokers.properties import CONTROLLER_ID
 from localcloud.cloud import Cloud
 from localcloud.door.server import start_server
 from localcloud.functions import Fleet
 from localcloud.functions.environment import ExecutionEnvironment
+from localcloud.services.lambda_.mappings import Mappings
 from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.mappings import AddressedSpec, Topic, mapped
@@ -57,6 +62,8 @@ class Platform:
     bucket: str
     job: SupervisedJob
     brokers: Lock
+    mapping: str
+    offsets: Offsets
 
     @property
     def calls(self) -> Any:
@@ -70,22 +77,47 @@ class Platform:
         every = [each for fleet in fleets for each in fleet.list_environments()]
         return [each for each in every if each.spec.name == name]
 
+    def list_programs(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the process of each program that runs; senders are in localcloud."""
+        yield "localcloud", os.getpid()
+        yield "driver", self.job.pid
+        for node, pid in self.world.kafka.cluster.pids.items():
+            yield ("controller" if node == CONTROLLER_ID else f"broker {node}"), pid
+        for function in ("producer", "consumer"):
+            yield from ((function, each.pid) for each in self.environments(function))
+        mapping = self.cloud.state(Mappings, CONSUMER, REGION).by_id[self.mapping]
+        if mapping.poller:
+            yield "mapping", mapping.poller.pid
+
+    def watching(self, path: Path) -> AbstractContextManager[Sequence[Sample]]:
+        """Take samples of its programs and readers until the block ends."""
+        return watching(self.list_programs, self.offsets, path)
+
     def read_made(self, *, with_lake: bool = True) -> dict[str, Made]:
         """Return what function and job made of the topic; the many files of the lake take long."""
         endpoint, name = self.cloud.endpoint, self.world.name
         lake = {"lake": read_lake(endpoint, _database(name), "readings")} if with_lake else {}
         return {
             "function": Made(
-                {"readings": read_table(endpoint, CONSUMER, f"{name}-readings")},
+                {"readings": read_table(_list_rows(CONSUMER, f"{name}-readings"))},
                 {},
-                read_letters(endpoint, CONSUMER, f"{name}-errors"),
+                read_letters(_list_rows(CONSUMER, f"{name}-errors")),
             ),
             "job": Made(
                 lake,
-                {"newest": read_table(endpoint, ACCOUNT, f"{name}-newest")},
-                read_letters(endpoint, ACCOUNT, f"{name}-errors"),
+                {"newest": read_table(_list_rows(ACCOUNT, f"{name}-newest"))},
+                read_letters(_list_rows(ACCOUNT, f"{name}-errors")),
             ),
         }
+
+
+def _list_rows(account: str, name: str) -> Iterator[Row]:
+    """Yield the rows of a table of DynamoDB as moto has them, whose scans of many take minutes."""
+    kept = dynamodb_backends[account][REGION].tables[name]
+    items: list[Any] = list(kept.items.values())
+    if kept.range_key_attr:
+        items = [item for each in items for item in list(each.values())]
+    yield from (item.to_regular_json() for item in items)
 
 
 @contextmanager
@@ -109,7 +141,7 @@ def running_platform(folder: Path) -> Iterator[Platform]:
             cloud, client, folder / "zips/consumer-lambda.zip", world.name, _CONSUMER_SECONDS
         )
         producer = _deploy_producer(client, world, folder / "zips/producer-lambda.zip", bucket)
-        stack.enter_context(
+        mapping = stack.enter_context(
             mapped(
                 consumer.at_home,
                 consumer.function,
@@ -120,7 +152,11 @@ def running_platform(folder: Path) -> Iterator[Platform]:
         _prepare_job(client, world, cloud.endpoint)
         job = SupervisedJob(lambda: world.start(Trap()))
         stack.enter_context(job.running())
-        yield Platform(cloud, client, world, consumer, producer, bucket, job, Lock())
+        servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
+        offsets = Offsets(servers, TOPIC, mapping, job.tell)
+        yield Platform(
+            cloud, client, world, consumer, producer, bucket, job, Lock(), mapping, offsets
+        )
 
 
 def _create_topic(cluster: Any) -> None:

@@ -1,20 +1,20 @@
 """Readers of topic, registry, tables and buckets, which know nothing of the code that wrote them.
 
-The lake is read by pyiceberg, tables of DynamoDB, the registry and buckets by boto3, and the topic
-by kafka-python.
+The lake is read by pyiceberg, the registry and buckets by boto3, and the topic by kafka-python; the
+rows of DynamoDB are given.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from kafka import KafkaConsumer
 
 from campaign.history import Letter, Record, Row
-from proof.readers import load_lake, read_topic, scan
+from proof.readers import load_lake, read_topic
 
 Rows = Sequence[tuple[str, Row]]
 
@@ -36,16 +36,16 @@ def read_versions(glue: Any, registry: str, schema: str) -> dict[str, str]:
     return {each: glue.get_schema_version(SchemaVersionId=each)["SchemaDefinition"] for each in ids}
 
 
-def read_table(endpoint: str, account: str, table: str) -> Rows:
+def read_table(rows: Iterable[Row]) -> Rows:
     """Return the rows of a table of DynamoDB, each with the place of its record."""
-    return [(str(row["_source"]), row) for row in scan(endpoint, table, account)]
+    return [(str(row["_source"]), row) for row in rows]
 
 
-def read_letters(endpoint: str, account: str, table: str) -> list[Letter]:
+def read_letters(rows: Iterable[Row]) -> list[Letter]:
     """Return the dead letters of a table, which may have other rows too."""
     return [
         Letter("/".join(str(row["id"]).split("/")[:3]), str(row["reason"]), bytes(row["value"]))
-        for row in scan(endpoint, table, account)
+        for row in rows
         if "reason" in row
     ]
 
@@ -59,9 +59,13 @@ def read_lake(endpoint: str, database: str, table: str) -> Rows:
     return [("{_topic}/{_kafka_partition}/{_offset}".format(**row), row) for row in rows]
 
 
-def read_bucket(open_client: Callable[..., Any], bucket: str) -> dict[str, Any]:
-    """Return the JSON documents of a bucket by key."""
-    s3 = open_client("s3")
+def read_bucket(s3: Any, bucket: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON documents of a bucket by key; those that are known are not read again."""
     pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
     keys = [each["Key"] for page in pages for each in page.get("Contents", ())]
-    return {key: json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read()) for key in keys}
+    return {
+        key: known[key]
+        if key in known
+        else json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+        for key in keys
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from campaign.faults import inject
-from campaign.history import Fate, History
+from campaign.growth import find_growth, is_read
+from campaign.history import Fate, History, Sample
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
@@ -25,9 +27,12 @@ from localcloud.testing import wait_until
 
 _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do
+_OFFSETS_SECONDS: Final = 60
 _CALM_SECONDS: Final = 300  # until all that was sent must be there
 _QUIET_SECONDS: Final = 10  # in which nothing more may come
 _POLL_SECONDS: Final = 5
+_SOAK_FIELDS: Final = 12
+_WARM_SECONDS, _PEAK_SECONDS = 30, 60
 _LATE: Final = {Kind.LOST, Kind.ORDER}  # what time may mend
 _LOG = logging.getLogger("campaign")
 
@@ -50,6 +55,8 @@ class Outcome:
     history: History
     recovery_seconds: float
     starts: int
+    samples: tuple[Sample, ...] = ()  # while there were faults
+    peak: float = 0.0
 
     @property
     def is_valid(self) -> bool:
@@ -70,6 +77,7 @@ class Run:
     def __init__(self, platform: Platform, seed: int) -> None:
         self._platform = platform
         self._fields = Fields()
+        self._kept: dict[str, Any] = {}
         calls = platform.calls
         self._senders = [
             Sender(f"s{number}", _random(seed, number), self._fields, calls, platform.producer)
@@ -86,6 +94,35 @@ class Run:
         wait_until("the first rows are there", lambda: not self._find_late(), _START_SECONDS)
         for thread in (*self._senders, self._stranger):
             thread.start()
+
+    def begin_soak(self) -> float:
+        """Send at half of the peak from now on, and return the peak, in events a second."""
+        for _ in range(_SOAK_FIELDS):
+            self._fields.grow()
+        peak = self._measure_peak()
+        self._pace(peak / 2)
+        with _timed("catching up"):
+            until = time.monotonic() + _CALM_SECONDS
+            while not is_read(self._platform.offsets.read(), peak / 2) and time.monotonic() < until:
+                time.sleep(_POLL_SECONDS)
+        return peak
+
+    def _measure_peak(self) -> float:
+        """Send without pauses, and return the rate of the slowest program."""
+        self._pace(math.inf)
+        time.sleep(_WARM_SECONDS)
+        began, before = time.monotonic(), self._platform.offsets.read()
+        time.sleep(_PEAK_SECONDS)
+        after = self._platform.offsets.read()
+        seconds = time.monotonic() - began
+        rates = {name: (count - before[name]) / seconds for name, count in after.items()}
+        _LOG.info("records a second: %s", {name: round(rate) for name, rate in rates.items()})
+        return min(rates.values())
+
+    def _pace(self, rate: float) -> None:
+        """Let all senders together send so many events a second at most."""
+        for each in self._senders:
+            each.pace.rate = rate / _SENDERS
 
     def suffer(self, steps: tuple[Step, ...]) -> tuple[Fired, ...]:
         """Let each fault begin at its second, and wait until all have ended."""
@@ -116,21 +153,30 @@ class Run:
         self._stranger.stop()
         for thread in (*self._senders, self._stranger):
             thread.join()
+        # Offsets tell the second at which all is there, and readings, which take long, whether.
+        while not is_read(self._platform.offsets.read(), 0):
+            if time.monotonic() > began + _OFFSETS_SECONDS:  # a driver that died told no last ones
+                break
+            time.sleep(1)
+        recovered = time.monotonic()
         while (late := self._find_late()) and time.monotonic() < began + _CALM_SECONDS:
             _LOG.info("waiting: %s", late.what)
             time.sleep(_POLL_SECONDS)
-        return round(time.monotonic() - began, 1)
+            recovered = time.monotonic()
+        return round(recovered - began, 1)
 
     def read(self, *, with_lake: bool = True) -> History:
         """Return what was sent, and what is there now."""
         job = self._platform.job
+        s3, bucket = self._platform.client("s3"), self._platform.bucket
+        self._kept = read_bucket(s3, bucket, self._kept)
         return History(
             [each for sender in self._senders for each in list(sender.sent)],
             dict(self._stranger.hostile),
             read_records(self._servers, TOPIC),
             self._versions(),
             self._platform.read_made(with_lake=with_lake),
-            read_bucket(self._platform.client, self._platform.bucket),
+            self._kept,
             tuple(job.ends),
             job.peak_mb,
         )
@@ -149,20 +195,29 @@ class Run:
         return next(found, None)
 
 
-def run_schedule(schedule: Schedule, folder: Path) -> Outcome:
-    """Run a schedule on a platform of its own, whose files and logs are in the folder."""
+def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Outcome:
+    """Run a schedule on a platform of its own, whose files and logs are in the folder.
+
+    A soak measures first how much the platform carries, and goes on with half of it.
+    """
     with running_platform(folder) as platform:
         run = Run(platform, schedule.seed)
         with _timed("the first rows"):
             run.begin()
-        with _timed("the faults"):
+        peak = run.begin_soak() if soak else 0.0
+        with _timed("the faults"), platform.watching(folder / "samples.jsonl") as samples:
             fired = run.suffer(schedule.steps)
         recovery_seconds = run.end()
         _LOG.info("all is there after %.0f s", recovery_seconds)
         time.sleep(_QUIET_SECONDS)
-        history = run.read()
-        problems = tuple(find_problems(history))
-        return Outcome(fired, problems, history, recovery_seconds, platform.job.starts)
+        with _timed("reading"):
+            history = run.read()
+        with _timed("the oracle"):
+            problems = [*find_problems(history), *(find_growth(samples, peak / 2) if soak else ())]
+        starts = platform.job.starts
+        return Outcome(
+            fired, tuple(problems), history, recovery_seconds, starts, tuple(samples), peak
+        )
 
 
 def _is_answered(sender: Sender) -> bool:

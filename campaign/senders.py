@@ -37,12 +37,29 @@ class Fields:
         self.level += 1
 
 
+class Pace:
+    """The pauses between the requests of a sender: random ones, none, or those of a rate."""
+
+    def __init__(self) -> None:
+        self.rate: float | None = None  # events a second of each sender, which may be infinite
+        self._next = 0.0
+
+    def choose_pause(self, rng: Random, count: int, now: float) -> float:
+        """Return the seconds until a request of so many events; a late one is not made up for."""
+        if self.rate is None:
+            return rng.uniform(*_PAUSES)
+        due = max(now, self._next)
+        self._next = due + count / self.rate
+        return due - now
+
+
 class Sender(Thread):
     """Sends requests of a few events until it is stopped; `sent` has the fate of each event."""
 
     def __init__(self, name: str, rng: Random, fields: Fields, client: Any, function: str) -> None:
         super().__init__(name=name, daemon=True)
         self.sent: list[Sent] = []
+        self.pace = Pace()
         self._rng, self._fields = rng, fields
         self._events = Events(name, rng)
         self._client, self._function = client, function
@@ -50,8 +67,11 @@ class Sender(Thread):
 
     def run(self) -> None:
         """Send until stopped."""
-        while not self._stopped.wait(self._rng.uniform(*_PAUSES)):
-            self.send(self._rng.randint(1, _MOST_EVENTS))
+        while True:
+            count = self._rng.randint(1, _MOST_EVENTS)
+            if self._stopped.wait(self.pace.choose_pause(self._rng, count, time.monotonic())):
+                return
+            self.send(count)
 
     def send(self, count: int) -> None:
         """Send one request."""

@@ -16,7 +16,7 @@ from penstock.extensions.cost import read_prices
 from penstock.reasons import list_pages
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.cost_tables import cost_parts, cost_plot
-from tools.fault_table import fault_parts, fault_problems
+from tools.fault_table import fault_parts, fault_problems, soak_plots
 from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
@@ -69,7 +69,7 @@ def _stale_pages(write: bool) -> Iterator[str]:
     for page, wanted in generated_pages(_ROOT).items():
         if write:
             page.write_text(wanted)
-        elif page.read_text() != wanted:
+        elif not page.exists() or page.read_text() != wanted:
             yield f"{page.relative_to(_ROOT)}: a table is out of date"
 
 
@@ -112,7 +112,9 @@ def generated_pages(root: Path) -> dict[Path, str]:
         cost.with_suffix(".svg"): cost_plot(),
         faults: _with_parts(faults.read_text(), fault_parts()),
         reasons: with_reasons_table(reasons.read_text()),
-    } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
+        **{root / "docs" / name: picture for name, picture in soak_plots().items()},
+        **{page: with_module_tables(page.read_text(), page.parent) for page in modules},
+    }
 
 
 def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from campaign.picture import draw
+from campaign.soak import Soak
 from tests.fixtures.faults import LINES
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
@@ -24,6 +27,7 @@ _ROWS: Final = _ROOT / "tests/faults/rows.toml"
 _RESULTS: Final = _ROOT / "tests/faults/results.json"
 _COUNTS: Final = ("trials", "records", "lost", "twice", "wrong")
 _CONFIDENCE: Final = 0.95
+_WIDTH: Final = 118
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +126,24 @@ def fault_parts() -> dict[str, str]:
     return {
         "trials": _trials_table(rows, results),
         "checks": _checks_table(rows, results),
+        "soak": _describe_soak(),
         "nights": nightly_table(),
         "others": _others_table(rows),
     }
+
+
+def _describe_soak() -> str:
+    soak = Soak.read()
+    if soak is None:
+        return "**No soak of half an hour has run yet.**\n"
+    told = textwrap.fill(soak.describe(), _WIDTH, break_on_hyphens=False)
+    return f"{told}\n\n![Memory, file handles and lag over the minutes of a soak](soak.svg)\n"
+
+
+def soak_plots() -> dict[str, str]:
+    """Return the picture of the last soak by its file in docs, none without a soak."""
+    soak = Soak.read()
+    return {"soak.svg": draw(soak)} if soak else {}
 
 
 def _trials_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:

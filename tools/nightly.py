@@ -58,7 +58,7 @@ PARTS: Final = (
         ),
     ),
     Part("mutants", commands=(("-m", "tools.mutants"),)),
-    Part("campaign", commands=(("-m", "campaign", "--minutes", "30"), _TRIALS)),
+    Part("campaign", commands=(("-m", "campaign", "--soak", "--minutes", "30"), _TRIALS)),
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from campaign.events import Events, make_harm
 from campaign.history import Fate, Sent
-from campaign.senders import _read_fates
+from campaign.senders import Pace, _read_fates
 
 _KEY = "00000000-0000-0000-0000-000000000001"
 _FIELDS = [
@@ -95,3 +95,14 @@ def test_records_mean_harm_in_each_way() -> None:
 )
 def test_an_answer_is_the_fate_of_its_event(answer: Any, error: str | None, sent: Sent) -> None:
     assert list(_read_fates([(_EVENT, True)], answer, error)) == [sent]
+
+
+def test_a_sender_keeps_its_rate_and_makes_up_for_no_time() -> None:
+    pace, rng = Pace(), Random(1)
+    pace.rate = 2.0
+
+    pauses = [pace.choose_pause(rng, 4, now) for now in (10.0, 10.5, 30.0, 30.0)]
+
+    assert pauses == [0, 1.5, 0, 2]
+    pace.rate = float("inf")
+    assert [pace.choose_pause(rng, 4, 50.0) for _ in range(2)] == [0, 0]

@@ -13,6 +13,7 @@ _ROOT = Path(__file__).parents[3]
 _INDEPENDENT = (
     *("proof.oracle", "proof.readers", "proof.sent", "proof.change", "proof.changes"),
     *("campaign.oracle", "campaign.readers", "campaign.history", "campaign.events"),
+    *("campaign.growth", "campaign.watching"),
 )
 
 

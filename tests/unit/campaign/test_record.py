@@ -1,0 +1,64 @@
+"""Only a valid soak of half an hour is a trial, and is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaign import __main__ as command
+from campaign.history import History, Reading, Sample
+from campaign.oracle import Kind, Problem
+from campaign.run import Fired, Outcome
+from campaign.schedule import Step
+from campaign.soak import Soak
+
+_SAMPLES = tuple(
+    Sample(second, {"driver": [Reading(1, 800, 400)]}, {"topic": 40 * i, "function": 0, "job": 0})
+    for i, second in enumerate((10.0, 20.0, 1_800.0))
+)
+_OUTCOME = Outcome(
+    (Fired(Step(1_750.0, "broker-killed", {}), 1),),
+    (Problem(Kind.LOST, "a record"), Problem(Kind.GROWTH, "handles")),
+    History((), {}, (), {}, {}, {}),
+    12.0,
+    7,
+    _SAMPLES,
+    80.04,
+)
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("tests.fixtures.faults.LINES", tmp_path / "faults.jsonl")
+    monkeypatch.setattr(command, "KEPT", tmp_path / "soak.json")
+    return tmp_path
+
+
+def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> None:
+    command._record(_OUTCOME, 7)
+
+    (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
+    assert line["test"] == "python -m campaign --soak --seed 7"
+    assert [line[it] for it in ("row", "trials", "lost", "twice", "wrong")] == ["soak", 1, 1, 0, 1]
+    soak = Soak.read(kept / "soak.json")
+    assert soak is not None
+    assert (soak.seed, soak.minutes, soak.peak, soak.drivers, soak.problems) == (7, 30, 80.0, 7, 2)
+    assert soak.faults == [1_750.0]
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        replace(_OUTCOME, peak=0.0),
+        replace(_OUTCOME, fired=()),
+        replace(_OUTCOME, fired=(Fired(Step(1_750.0, "broker-killed", {}), 0),)),
+        replace(_OUTCOME, fired=(Fired(Step(900.0, "broker-killed", {}), 1),)),
+    ],
+)
+def test_a_run_that_is_no_soak_of_half_an_hour_is_not_kept(kept: Path, outcome: Outcome) -> None:
+    command._record(outcome, 7)
+
+    assert list(kept.iterdir()) == []
