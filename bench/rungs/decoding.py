@@ -34,7 +34,6 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 
 _FRAME = ("status", "schema", "compression", "payload")
-_WARM_SHARE = 10  # of the records: as many compile what runs
 _SCAN_SHARE = 4
 _SLOW_SHARE = 16  # for ways that are several times slower
 
@@ -85,9 +84,8 @@ def _race_decoders(versions: int, form: Form) -> tuple[Turns, dict[str, float]]:
             ),
         }
 
-    warm = make_ways(world.records // _WARM_SHARE)
     started, collected = time.perf_counter(), world.gc_seconds()
-    turns = race(make_ways(world.records), form.turns + 1, warm=warm)
+    turns = race(make_ways(world.records), form.turns + 2)
     collecting = (world.gc_seconds() - collected) / (time.perf_counter() - started)
     return turns, {"garbage_collection_share": round(collecting, 3)}
 
