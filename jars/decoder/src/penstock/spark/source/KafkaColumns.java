@@ -39,6 +39,7 @@ public final class KafkaColumns implements TableProvider {
     return new Records(kafka.getTable(new CaseInsensitiveStringMap(options)), schema);
   }
 
+  @SuppressWarnings("deprecation") // a table must have a schema, or columns that say the same
   private record Records(SupportsRead kafka, StructType schema) implements SupportsRead {
     @Override
     public String name() {
