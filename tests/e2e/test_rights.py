@@ -51,6 +51,8 @@ _DONE_BY_EMR = {
 }
 # S3A's committers list uploads to abort; these jobs have no committer.
 _LIST_UPLOADS = ("SeeTheLakesObjects", "s3:ListBucketMultipartUploads")
+# By it S3 says that a file is missing, and not that it may not be read; none is missing here.
+_SEE_ARTIFACTS = ("SeeItsArtifacts", "s3:ListBucket")
 # Spark deletes files of a checkpoint after 100 batches, and Iceberg those of a commit that failed.
 _DONE_LATER = _DONE_BY_EMR | {("WriteTheLake", "s3:DeleteObject"), _LIST_UPLOADS}
 _ASKED_BY_BROKERS = {
@@ -79,20 +81,21 @@ _NOT_USED_HERE = {
     # Payments have another registry than Glue.
     f"{_CONSUMER_ROLE}-payments": _DONE_BY_LAMBDA
     | {("ReadSchemasOfTheProducer", "sts:AssumeRole")},
-    _JOB_ROLE: _DONE_LATER,
+    _JOB_ROLE: _DONE_LATER | {_SEE_ARTIFACTS},
     _REPLAY_ROLE: _DONE_LATER
     | {
+        _SEE_ARTIFACTS,
         # Nothing fails a third time (tests/spark), and no parked bytes are gone (tests/unit).
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
     },
     # No snapshot is old enough to go.
-    _MAINTAIN_ROLE: _DONE_LATER | {("SeeItsArtifacts", "s3:ListBucket")},
+    _MAINTAIN_ROLE: _DONE_LATER | {_SEE_ARTIFACTS},
     # A summary of a topic reads no table, and its one file is written at once.
     _SALES_ROLE: {
         _LIST_UPLOADS,
         ("WriteItsLog", "logs:DescribeLogStreams"),
-        ("SeeItsArtifacts", "s3:ListBucket"),
+        _SEE_ARTIFACTS,
         ("KeepItsFiles", "s3:AbortMultipartUpload"),
         ("KeepItsFiles", "s3:DeleteObject"),
     },
@@ -115,6 +118,7 @@ _NOT_USED_HERE = {
         ("ReplayWhatNoRowHoldsOfPaymentsReplay", "s3:GetObject"),
         ("SeeWhatNoRowHoldsOfPaymentsReplay", "s3:ListBucket"),
         ("ParkRecordsAndTellOfThemOfPaymentsReplay", "s3:PutObject"),
+        ("SeeArtifactsAndLogs", "s3:ListBucket"),
         *_UNUSED_ON_CLUSTERS,
     },
     # Spark's guide asks for the groups of its consumers, which it assigns partitions itself.
@@ -124,7 +128,7 @@ _NOT_USED_HERE = {
         ("KeepItsFiles", "s3:AbortMultipartUpload"),
         *_UNUSED_ON_CLUSTERS,
     },
-    _STAGE_ROLE: _DONE_LATER,
+    _STAGE_ROLE: _DONE_LATER | {_SEE_ARTIFACTS},
     _RETRY_ROLE: _DONE_BY_LAMBDA
     | {
         # No record that waits is too large for a row.

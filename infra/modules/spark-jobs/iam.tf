@@ -49,6 +49,7 @@ resource "aws_iam_role_policy" "runtime" {
         Resource = ["${var.application.bucket.arn}/*"]
       },
       {
+        # Without it S3 answers that a missing file may not be read.
         Sid      = "SeeItsArtifacts"
         Effect   = "Allow"
         Action   = ["s3:ListBucket"]
