@@ -13,6 +13,7 @@ from penstock.errors import SettingsError
 from penstock.kafka import Security
 from penstock.records import Mode, RowShape, Tombstone
 from penstock.spark import ConsumeSettings
+from penstock.spark.decoding.jar import CATALOG_CLASS
 from penstock.spark.query.source import open_stream, source_options
 from penstock.spark.settings.consume import (
     LostOffsets,
@@ -325,7 +326,7 @@ def test_spark_itself_stops_a_query_of_ones_own_that_lost_records(
     policy: str, may_stop: bool, expected: str
 ) -> None:
     settings = _read(_NEEDED | _OPEN | {"--on-lost-offsets": policy})
-    spark = Mock()
+    spark = Mock(**{"conf.get.return_value": CATALOG_CLASS})  # which has the jar
 
     open_stream(spark, settings.kafka, settings.read, may_stop=may_stop)
 

@@ -18,7 +18,7 @@ _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
 
 
 def test_a_denied_role_is_named_with_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
     with serve(StsApi(external_id="agreed").respond) as address:
@@ -35,7 +35,7 @@ def test_a_denied_role_is_named_with_the_action(monkeypatch: pytest.MonkeyPatch)
         ", expected a role that trusts this caller, and the external id that it asks for"
     )
     assert "guessed" not in str(caught.value)
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
 
 
 def test_missing_credentials_are_an_error(
@@ -46,10 +46,10 @@ def test_missing_credentials_are_an_error(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
     settings = GlueSettings("plant", "eu-central-1")
     registry = GlueRegistry(settings, attempts=attempts(), pending=attempts())
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
 
     with pytest.raises(RegistryAccessDeniedError, match=r"no credentials for glue://.*: Unable"):
         registry.versions("readings")
@@ -66,8 +66,8 @@ def test_a_missing_region_is_a_settings_error(monkeypatch: pytest.MonkeyPatch) -
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
 
     with pytest.raises(SettingsError, match="glue://plant names no region, expected region="):
         load_registry("glue://plant")
-    credentials._build_session.cache_clear()
+    credentials.forget_sessions()
