@@ -15,6 +15,7 @@ from kafka.errors import KafkaTimeoutError
 
 from campaign import watching
 from campaign.watching import Offsets, read_process, read_programs, read_written
+from localcloud.testing import wait_until
 
 _TOLD = (
     '{"batch": 1, "offsets": [{"start": {"sensor": {"0": 1}}, "end": {"sensor": {"0": 3, "1": 4}}}]'
@@ -32,7 +33,7 @@ def test_a_process_is_read_with_those_that_it_started() -> None:
 
     assert found is not None
     assert found.handles >= 6
-    assert read_process(both.pid) is None
+    wait_until("both are gone", lambda: read_process(both.pid) is None, 10)
 
 
 def test_memory_and_handles_are_those_of_now(tmp_path: Path) -> None:

@@ -173,7 +173,8 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
 
     pages = generated_pages(tmp_path)
 
-    assert pages.pop(tmp_path / "docs/cost.svg").startswith("<svg ")
+    for picture in ("cost", "soak"):
+        assert pages.pop(tmp_path / f"docs/{picture}.svg").startswith("<svg ")
     assert pages == {
         tmp_path / "docs/settings.md": "no table\n",
         tmp_path / "CONTRIBUTING.md": "nor here\n",
