@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     AnyKeys: TypeAlias = Keys | ReadOnlyCredentials
 
-_SESSION = "X-Amz-Security-Token"
 _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
@@ -44,7 +43,7 @@ class Signer:
             "Content-Type": self._content_type,
             "Host": self._host,
             "X-Amz-Date": time,
-            **({_SESSION: credentials.token} if credentials.token else {}),
+            **({"X-Amz-Security-Token": credentials.token} if credentials.token else {}),
             "X-Amz-Target": target,
         }
         lines = "".join([f"{name.lower()}:{value}\n" for name, value in headers.items()])
