@@ -9,18 +9,15 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
+import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 
 /** Spark's stream of Kafka's offsets, whose batches are read as columns. */
 final class ColumnStream
     implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
-  private final MicroBatchStream kafka;
-  private final SupportsTriggerAvailableNow limits;
-  private final ReportsSourceMetrics metrics;
+  private final KafkaMicroBatchStream kafka;
 
-  ColumnStream(MicroBatchStream kafka) {
+  ColumnStream(KafkaMicroBatchStream kafka) {
     this.kafka = kafka;
-    this.limits = (SupportsTriggerAvailableNow) kafka;
-    this.metrics = (ReportsSourceMetrics) kafka;
   }
 
   @Override
@@ -45,22 +42,22 @@ final class ColumnStream
 
   @Override
   public Offset latestOffset(Offset start, ReadLimit limit) {
-    return limits.latestOffset(start, limit);
+    return kafka.latestOffset(start, limit);
   }
 
   @Override
   public Offset reportLatestOffset() {
-    return limits.reportLatestOffset();
+    return kafka.reportLatestOffset();
   }
 
   @Override
   public ReadLimit getDefaultReadLimit() {
-    return limits.getDefaultReadLimit();
+    return kafka.getDefaultReadLimit();
   }
 
   @Override
   public void prepareForTriggerAvailableNow() {
-    limits.prepareForTriggerAvailableNow();
+    kafka.prepareForTriggerAvailableNow();
   }
 
   @Override
@@ -80,7 +77,7 @@ final class ColumnStream
 
   @Override
   public Map<String, String> metrics(Optional<Offset> latest) {
-    return metrics.metrics(latest);
+    return kafka.metrics(latest);
   }
 
   @Override

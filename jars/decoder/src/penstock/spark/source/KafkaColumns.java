@@ -15,6 +15,7 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
+import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 import org.apache.spark.sql.kafka010.KafkaSourceProvider;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -75,7 +76,7 @@ public final class KafkaColumns implements TableProvider {
 
     @Override
     public MicroBatchStream toMicroBatchStream(String checkpoint) {
-      return new ColumnStream(kafka.toMicroBatchStream(checkpoint));
+      return new ColumnStream((KafkaMicroBatchStream) kafka.toMicroBatchStream(checkpoint));
     }
 
     @Override
