@@ -93,7 +93,7 @@ class RuntimeApi:
 
     @property
     def is_restored(self) -> bool:
-        """Whether the process was restored from its snapshot."""
+        """True after the process was restored from its snapshot."""
         return self._restored.is_set()
 
     def credentials_variables(self) -> dict[str, str]:

@@ -22,11 +22,12 @@ from localcloud.services.lambda_.execution import take_snapshot
 _KINDS = ("None", "PublishedVersions")
 _UNSUPPORTED = {f"python3.{minor}" for minor in range(12)}
 _MAX_STORAGE_MIB = 512
+_CREATING = "Creating"
 
 
 @dataclass(slots=True)
 class Snapshots:
-    """The versions, by ARN, whose snapshot is being made (no reason) or could not be made."""
+    """The versions with SnapStart, by ARN: `Creating`, why there is no snapshot, or nothing."""
 
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -65,7 +66,7 @@ def start_snapshot(call: Call, version: str) -> None:
     spec = read_spec(function)
     if not spec.has_snapshot or spec.arn in problems:
         return
-    problems[spec.arn] = "Creating"
+    problems[spec.arn] = _CREATING
     threading.Thread(target=_make, args=(call.cloud, spec, problems), daemon=True).start()
 
 
@@ -83,7 +84,7 @@ def check_ready(cloud: Cloud, spec: FunctionSpec) -> None:
     if not spec.has_snapshot:
         return
     problem = cloud.state(Snapshots, spec.account, spec.region).problems.get(spec.arn, "")
-    if problem == "Creating":
+    if problem == _CREATING:
         raise AwsError(
             "SnapStartNotReadyException",
             "Lambda is initializing your function. It will be ready to invoke once your function "
@@ -111,10 +112,10 @@ def show_setting(call: Call, answer: HttpAnswer) -> HttpAnswer:
     }
     problem = call.cloud.state(Snapshots, call.account, call.region).problems.get(spec.arn, "")
     if problem:
-        is_made = problem == "Creating"
-        configuration["State"] = "Pending" if is_made else "Failed"
+        is_pending = problem == _CREATING
+        configuration["State"] = "Pending" if is_pending else "Failed"
         configuration["StateReason"] = problem
-        configuration["StateReasonCode"] = "Creating" if is_made else "FunctionError"
+        configuration["StateReasonCode"] = _CREATING if is_pending else "FunctionError"
     return HttpAnswer(answer.status, answer.headers, json.dumps(shown).encode())
 
 
