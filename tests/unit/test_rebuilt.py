@@ -1,4 +1,4 @@
-"""What is built again after a restore shares nothing with what the snapshot holds."""
+"""A value that is built again after a restore has no session of the snapshot."""
 
 from __future__ import annotations
 

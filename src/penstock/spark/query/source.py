@@ -20,9 +20,9 @@ from penstock.spark.state.losses import OffsetRange
 # Spark's source, which plans each batch, with readers in Java that make columns of the records
 # (docs/adr/0073-read-kafka-into-columns.md).
 SOURCE: Final = "penstock.spark.source.KafkaColumns"
-# A batch of columns has the records of a poll. Spark asks the broker for the first and the last
-# offset, which is answered after the next fetch; at the end of a partition that waits half a second
-# for records that the batch does not want (docs/adr/0020-few-round-trips.md).
+# A batch of columns has the records of a poll. Where a poll has none, Spark asks the broker for the
+# first and the last offset. The answer comes after the next fetch, which at the end of a partition
+# waits half a second by default (docs/adr/0020-few-round-trips.md).
 FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.ms": "10"}
 
 
