@@ -13,6 +13,7 @@ from tests.lambdas.producer.conftest import Producers
 pytestmark = pytest.mark.kafka
 
 _NOBODY = "127.0.0.1:9"
+_LITTLE = 4  # seconds of a function
 
 
 def _point_at(producers: Producers, servers: str, timeout: int = 30) -> None:
@@ -58,7 +59,7 @@ def test_an_event_that_kafka_did_not_take_is_sent_again(
     assert event["timestamp"] == kept["base"]["timestamp"]
 
 
-@pytest.mark.parametrize("timeout", [4, 12])
+@pytest.mark.parametrize("timeout", [_LITTLE, 12])
 def test_a_kafka_that_never_answers_is_reported_before_the_timeout(
     producers: Producers, timeout: int
 ) -> None:
@@ -68,4 +69,8 @@ def test_a_kafka_that_never_answers_is_reported_before_the_timeout(
         answer, error = invoke(producers.client, producers.function, {"temperature": 30})
 
     assert (error, answer["errorType"]) == ("Unhandled", "UndeliveredEventError")
-    assert len(producers.rejected()) == 1
+    kept = producers.rejected()
+    if timeout == _LITTLE and not kept:  # a quarter of it can be too short for a first call to S3
+        assert "the event is not kept: the bucket took longer than" in answer["errorMessage"]
+    else:
+        assert [each["event"] for each in kept] == [{"temperature": 30}]
