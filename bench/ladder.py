@@ -35,7 +35,7 @@ class Form:
 
 
 FORMS = {
-    "tiny": Form(calls=20, records=4_000, turns=1),
+    "tiny": Form(calls=20, records=4_800, turns=1),
     "ordinary": Form(calls=2_000, records=2_000_000, turns=2),
     "full": Form(calls=50_000, records=2_000_000, turns=5),
 }
@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of the ladder: what it measures, and its goal.
+    """One step of the ladder: the question that it answers, and its goal.
 
     Attributes:
         at_least: the smallest figure that reaches the goal.
@@ -60,7 +60,7 @@ class Rung:
     """
 
     name: str
-    what: str
+    question: str
     measure: Callable[[Form], Result]
     at_least: float | None = None
     at_most: float | None = None
@@ -72,19 +72,19 @@ class Rung:
         )
 
 
-def least(name: str, what: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
+def least(name: str, question: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
     """Return a rung whose figure must be at least `figure`."""
-    return Rung(name, what, measure, at_least=figure)
+    return Rung(name, question, measure, at_least=figure)
 
 
-def most(name: str, what: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
+def most(name: str, question: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
     """Return a rung whose figure must be at most `figure`."""
-    return Rung(name, what, measure, at_most=figure)
+    return Rung(name, question, measure, at_most=figure)
 
 
-def reported(name: str, what: str, measure: Callable[[Form], Result]) -> Rung:
+def reported(name: str, question: str, measure: Callable[[Form], Result]) -> Rung:
     """Return a rung without a goal."""
-    return Rung(name, what, measure)
+    return Rung(name, question, measure)
 
 
 def compare(
@@ -162,20 +162,9 @@ def speeds(turns: Mapping[str, list[float]], rows: int) -> dict[str, float]:
     return parts
 
 
-def speed(turns: Turns, name: str, rows: int) -> Result:
-    """Return the rows per second of one way."""
-    parts = speeds({name: turns[name]}, rows)
-    return Result(parts[f"{name}_rows_per_second"], "rows per second", parts)
-
-
 def choose(turns: Turns, names: Iterable[str]) -> Turns:
     """Return the turns of some ways."""
     return {name: turns[name] for name in names}
-
-
-def time_call(way: Callable[[], object], count: int) -> Result:
-    """Return how long one call takes: the median over turns, without the first."""
-    return Result(figure=time_ways({"call": way}, count)["call"], unit="microseconds")
 
 
 def _microseconds_a_call(

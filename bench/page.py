@@ -18,6 +18,7 @@ _UNITS = {
     "rows_per_second": "rows per second",
     "cpu_microseconds": "microseconds of CPU per row",
     "cpu_seconds": "seconds of CPU per batch",
+    "times": "times",
 }
 _PART = re.compile(rf"(.+?)_({'|'.join(_UNITS)})(?<!least_cpu_seconds)(?<!most_cpu_seconds)")
 _SETUP = {
@@ -106,12 +107,12 @@ def _table(rungs: tuple[Rung, ...], results: Results) -> Iterator[str]:
     """Yield the rungs of a question; those of several runs say which."""
     numbers = _number_runs(results)
     several = len(numbers) > 1
-    yield f"| rung | what | figure | goal | |{' run |' * several}"
+    yield f"| rung | question | figure | goal | |{' run |' * several}"
     yield f"| --- | --- | --- | --- | --- |{' --- |' * several}"
     for rung in rungs:
         if measured := results.rungs.get(rung.name):
             verdict = "reached" if rung.is_reached(measured["figure"]) else "**not reached**"
-            cells = [f"`{rung.name}`", rung.what, describe_figure(measured)]
+            cells = [f"`{rung.name}`", rung.question, describe_figure(measured)]
             cells += [describe_goal(rung, measured), _verdict(rung, verdict)]
             yield _row(*cells, *([str(numbers[measured["run"]])] * several))
 

@@ -8,12 +8,9 @@ from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.changes import CHANGES
 from bench.rungs.console import CONSOLE
-from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
 from bench.rungs.growth import GROWTH
-from bench.rungs.joins import JOINS
-from bench.rungs.lake import LAKE
 from bench.rungs.latency import LATENCY
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
@@ -24,16 +21,15 @@ from bench.rungs.staged import STAGED
 from bench.rungs.windows import WINDOWS
 
 QUESTIONS: dict[str, tuple[Rung, ...]] = {
-    "events": CORE,
     "dynamodb": ROWS,
     "producing": (*PRODUCER, *PRODUCING),
-    "catalog": (*LAKE, *SCHEMAS),
+    "catalog": SCHEMAS,
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
     "cdc": CHANGES,
     "latency": LATENCY,
-    "staging": (*STAGED, *JOINS),
+    "staging": STAGED,
     "growth": GROWTH,
     "sales": WINDOWS,
     "console": CONSOLE,

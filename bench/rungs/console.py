@@ -144,7 +144,7 @@ def _show(form: Form) -> Result:
 CONSOLE = (
     most(
         "console-rows",
-        "a page of the console with 20 or 100 rows of a topic of 1,000,000 records",
+        "How soon does the console show 100 rows of a topic of 1,000,000 records?",
         1,
         _show,
     ),

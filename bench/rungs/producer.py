@@ -118,18 +118,18 @@ def _produce_warm(form: Form) -> Result:
 PRODUCER = (
     reported(
         "produce-warm",
-        "an event into Kafka by the warm producer function, median",
+        "How long does the warm producer function take for an event? The median.",
         _produce_warm,
     ),
     most(
         "produce-cold",
-        "the first event of a new environment, against a plain handler on boto3; both compiled",
+        "How soon is the first event of a new environment, against a plain handler on boto3?",
         0.7,
         _produce_cold,
     ),
     most(
         "produce-restored",
-        "the first event after a snapshot was thawed, against the cold start of a plain handler",
+        "How soon is it after a snapshot was thawed, against the cold start of a plain handler?",
         0.3,
         partial(_produce_cold, restored=True),
     ),

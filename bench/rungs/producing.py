@@ -152,13 +152,13 @@ def _measure(way: str, form: Form) -> Result:
 PRODUCING = (
     least(
         "produce-batches",
-        "encoded records into Kafka in batches, acks=all, against `kafka-producer-perf-test`",
+        "How fast are encoded records written, acks=all, against `kafka-producer-perf-test`?",
         0.5,
         functools.partial(_measure, "sent"),
     ),
     reported(
         "produce-command",
-        "`penstock produce` of 20,000 generated events, encoding included, against the same",
+        "How fast does `penstock produce` make, encode and write events, against the same?",
         functools.partial(_measure, "command"),
     ),
 )

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +19,7 @@ from aws_lambda_powertools.utilities.kafka.schema_config import SchemaConfig
 from boto3.dynamodb.types import TypeSerializer
 from botocore.config import Config
 
-from bench.ladder import Form, Result, Rung, compare, least, reported, time_call, time_ways
+from bench.ladder import Form, Result, Rung, compare, least, time_ways
 from penstock.consuming import Consumer, read_records
 from penstock.framing import encode_glue_frame
 from penstock.records import ORDER, READING, Mode, Record, RowShape, Source, base_fields, make_row
@@ -29,6 +28,7 @@ from penstock.schemas import encode, infer_schema, to_record
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
 
 _ROWS, _BATCH = 100, 25  # in one call: four requests
+_FIELDS = 20
 _KEYS = {
     "aws_access_key_id": "AKIA",
     "aws_secret_access_key": "s" * 40,
@@ -108,45 +108,31 @@ def _open_tuned(endpoint: str) -> Callable[[list[dict[str, Any]]], None]:
     return write
 
 
-@cache
-def _race_writers(fields: int, form: Form) -> dict[str, float]:
-    """Return the CPU microseconds for a row, by the way it is written."""
-    rows = _make_rows(fields)
-    calls = max(form.calls // _ROWS, 1)
+def _write_cpu(form: Form) -> Result:
+    """Compare the CPU time of a row with that of the fastest way that boto3 has."""
+    rows = _make_rows(_FIELDS)
     with _dynamodb(0) as (writer, table, endpoint):
         tuned = _open_tuned(endpoint)
-        batches = time_ways(
+        found = time_ways(
             {
                 "product": lambda: writer.write(rows),
                 "batch_writer": lambda: _by_batch_writer(table, rows),
                 "tuned_botocore": lambda: tuned(rows),
             },
-            calls,
+            max(form.calls // _ROWS, 1),
             items=_ROWS,
             clock=time.process_time,
         )
-        put = time_ways(
-            {"put_item": lambda: table.put_item(Item=rows[0])}, calls, clock=time.process_time
-        )
-    return batches | put
+    parts = {f"{name}_cpu_microseconds": round(each, 2) for name, each in found.items()}
+    return Result(found["tuned_botocore"] / found["product"], "times", parts)
 
 
-def _write_cpu(fields: int, other: str, form: Form) -> Result:
-    found = _race_writers(fields, form)
-    shown = {"product", other} | ({"put_item"} if other == "batch_writer" else set())
-    parts = {f"{name}_cpu_microseconds": round(found[name], 2) for name in found if name in shown}
-    return Result(found[other] / found["product"], "times", parts)
-
-
-def _write_slowly(shape: RowShape) -> Callable[[Form], Result]:
+def _upsert_slowly(form: Form) -> Result:
     rows = [row | {ORDER: "1"} for row in _make_rows(4)]
-
-    def measure(form: Form) -> Result:
-        with _dynamodb(5, shape) as (writer, *_):
-            call = time_call(lambda: writer.write(rows), max(form.calls // _ROWS, 1))
-        return Result(_ROWS / call.figure * 1e6, "rows per second")
-
-    return measure
+    with _dynamodb(5, _UPSERTS) as (writer, *_):
+        ways = {"upserts": lambda: writer.write(rows)}
+        found = time_ways(ways, max(form.calls // _ROWS, 1), items=_ROWS)
+    return Result(1e6 / found["upserts"], "rows per second")
 
 
 class _Nowhere:
@@ -216,38 +202,21 @@ def _mapping_event(value: bytes) -> dict[str, Any]:
 
 
 ROWS: tuple[Rung, ...] = (
-    *(
-        least(
-            f"write-{fields}",
-            f"rows of {fields} attributes into DynamoDB, CPU against boto3's `batch_writer`",
-            7,
-            partial(_write_cpu, fields, "batch_writer"),
-        )
-        for fields in (4, 20)
-    ),
-    *(
-        reported(
-            f"write-{fields}-tuned",
-            "the same rows, against botocore's client with `parameter_validation=False`",
-            partial(_write_cpu, fields, "tuned_botocore"),
-        )
-        for fields in (4, 20)
-    ),
     least(
-        "write-5ms",
-        "rows into a DynamoDB that answers after 5 ms, by one thread",
-        4_000,
-        _write_slowly(_SHAPE),
+        "write-20",
+        "What does a row of 20 attributes into DynamoDB cost, in CPU, against boto3's fastest way?",
+        5,
+        _write_cpu,
     ),
     least(
         "upsert-5ms",
-        "upserts, a request each, into a DynamoDB that answers after 5 ms, by one thread",
+        "How many upserts a second does one thread do, if DynamoDB answers each after 5 ms?",
         1_600,
-        _write_slowly(_UPSERTS),
+        _upsert_slowly,
     ),
     least(
         "read-batch",
-        "an event of 100 records of 20 fields to rows, against Powertools' Kafka consumer",
+        "How fast does a function make rows of an event of 100 records, against Powertools?",
         4,
         _read_batch,
     ),

@@ -89,7 +89,7 @@ def _plan(form: Form) -> Result:
 SCHEMAS = (
     most(
         "plan-1000",
-        "CPU time of `penstock schema plan` for 1,000 schemas of 50 versions, 20 of them changed",
+        "How much CPU time does `penstock schema plan` take for 1,000 schemas of 50 versions?",
         10,
         _plan,
     ),

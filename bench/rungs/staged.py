@@ -1,38 +1,32 @@
-"""Rungs of the staging job: its query, with batches of many topics, a table each."""
+"""The rung of the staging job: its query, with batches of several topics, a table each."""
 
 from __future__ import annotations
 
-import atexit
 import statistics
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 
 from pyspark.sql import DataFrame
 
-from bench.ladder import Form, Result, Rung, Turns, least, race, ratio, reported
-from bench.rungs.rows import running_dynamodb
+from bench.ladder import Form, Result, Rung, Turns, least, race, ratio
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import NoErrors, Outlet, QuickRegistry
 from bench.spark.world import World, world_for
-from penstock.records import Mode, Projection, RowShape
+from penstock.records import Projection
 from penstock.registry import Registries
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import StreamQuery
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.sinks.base import Sink
-from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.losses import OffsetRange
 
 _RECORDS = 10_000  # of a batch, as the job reads by default
 _BATCHES = 4  # of a query; the first one looks up the schema, and is not counted
 _TURNS = 2  # that count
-_MANY = (15, 50)  # topics
 _COLUMNS = Projection(lower_case=True, constant="staging_time")
-_SHAPE = RowShape(("deviceid",), sort_name=None, event_time=None, mode=Mode.UPSERT)
 _Tables = Mapping[str, Sink]
 Parts = dict[str, float]
 
@@ -58,14 +52,6 @@ class _Meter:
         """Note the end of a batch; nothing is lost."""
         self.ends.append((self._world.cpu_seconds(), time.perf_counter(), found))
         return ()
-
-
-@cache
-def _start_dynamodb() -> str:
-    """Start a DynamoDB that runs until this process ends, and return its URL."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return stack.enter_context(running_dynamodb(0))
 
 
 def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float]]:
@@ -114,35 +100,6 @@ def _compare(world: World, ways: Mapping[str, _Tables], form: Form) -> tuple[Tur
     return cpu, parts
 
 
-@cache
-def _compare_rows(form: Form) -> tuple[Turns, Parts]:
-    """Compare tables of DynamoDB."""
-    world = world_for(form)
-    world.spark.sparkContext.environment.update(
-        AWS_ENDPOINT_URL=_start_dynamodb(),
-        AWS_ACCESS_KEY_ID="AKIA",
-        AWS_SECRET_ACCESS_KEY="s" * 40,
-        AWS_REGION="eu-central-1",
-    )
-
-    def open_tables(number: int) -> dict[str, Sink]:
-        names = [f"rows-{number}-{at}" for at in range(number)]
-        return {name: DynamoDbTable(name, NoErrors(), _SHAPE, _COLUMNS) for name in names}
-
-    ways = {f"topics_{number}": open_tables(number) for number in (1, *_MANY)}
-    return _compare(world, ways, form)
-
-
-def _rows(topics: int, form: Form) -> Result:
-    cpu, parts = _compare_rows(form)
-    own = {name: figure for name, figure in parts.items() if _is_of(name, {1, topics})}
-    return Result(ratio(cpu, f"topics_{topics}", "topics_1"), "times", own)
-
-
-def _is_of(part: str, numbers: set[int]) -> bool:
-    return not part.startswith("topics_") or int(part.split("_")[1]) in numbers
-
-
 def _columns(form: Form) -> Result:
     """Compare tables that Spark decodes, as for a lake, and whose columns go nowhere."""
 
@@ -155,19 +112,10 @@ def _columns(form: Form) -> Result:
 
 
 STAGED: tuple[Rung, ...] = (
-    *(
-        least(
-            f"staged-{topics}",
-            f"rows per CPU second, batches of {_RECORDS:,} records of {topics} topics into"
-            f" {topics} DynamoDB tables, against one topic and table",
-            0.8,
-            partial(_rows, topics),
-        )
-        for topics in _MANY
-    ),
-    reported(
+    least(
         "staged-columns-5",
-        "the same of 5 topics that Spark decodes, as for a lake, to nowhere, against one topic",
+        "How many rows of 5 topics, a table each, does a CPU second decode, against one topic?",
+        0.8,
         _columns,
     ),
 )

@@ -1,17 +1,17 @@
-"""Rungs of windows and joins (R14): the sales summary as a stream, against the same by hand."""
+"""The rung of windows and joins (R14): the sales summary as a stream, against the same by hand."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from bench.ladder import Form, Result, Turns, least, race, ratio, reported, speeds
+from bench.ladder import Form, Result, least, race, ratio, speeds
 from bench.spark.ways import QuickRegistry
 from bench.spark.world import BY_HAND, World, world_for
 from jobs.sales.summaries import REGION, join_regions, total_in_windows
@@ -33,7 +33,7 @@ _VERSION: Final = SchemaVersion(
 _COLUMNS: Final = {"payment_id": "INT", "amount": "DECIMAL(10,2)", "country": "STRING"}
 _HEADER = 9  # of Apicurio's frame
 _REGIONS = 8
-_FEW, _MANY = 1_000, 10_000  # countries, each a key of the state
+_COUNTRIES = 1_000
 _SHARE = 4  # of the records
 _TIME = "timestamp"
 _Totals = Callable[[DataFrame], DataFrame]
@@ -110,11 +110,10 @@ def _make_regions(world: World, countries: int) -> DataFrame:
     return world.spark.createDataFrame(names, "country string, region string").cache()
 
 
-@cache
-def _race_windows(form: Form) -> Turns:
+def _windows(form: Form) -> Result:
     world = world_for(form)
-    topic = _sales(world, _FEW)
-    regions = _make_regions(world, _FEW)
+    topic = _sales(world, _COUNTRIES)
+    regions = _make_regions(world, _COUNTRIES)
 
     def time_batch(way: Callable[[str, DataFrame, DataFrame], DataFrame], source: str) -> float:
         batch = _run(world, topic, partial(way, REGION, regions), source)
@@ -126,45 +125,15 @@ def _race_windows(form: Form) -> Turns:
     }
     turns = race(ways, form.turns)
     regions.unpersist()
-    return turns
-
-
-def _windows(form: Form) -> Result:
-    turns = _race_windows(form)
-    parts = speeds(turns, world_for(form).records // _SHARE)
+    parts = speeds(turns, world.records // _SHARE)
     return Result(ratio(turns, "product", "by_hand"), "times", parts)
-
-
-def _state(form: Form) -> Result:
-    """Measure the state and the batch by country, with ten times as many countries."""
-    world = world_for(form)
-    parts: dict[str, float] = {}
-    for countries in (_FEW, _MANY):
-        topic = _sales(world, countries)
-        regions = _make_regions(world, countries)
-        totals = partial(_by_product, "country", regions)
-        _run(world, topic, totals)  # the first one compiles
-        batch = _run(world, topic, totals)
-        (operator,) = batch["stateOperators"]
-        parts[f"{countries}_state_rows"] = operator["numRowsTotal"]
-        parts[f"{countries}_state_bytes"] = operator["memoryUsedBytes"]
-        parts[f"{countries}_batch_seconds"] = batch["durationMs"]["addBatch"] / 1e3
-        regions.unpersist()
-    growth = parts[f"{_MANY}_batch_seconds"] / parts[f"{_FEW}_batch_seconds"]
-    return Result(growth, "times as long", parts)
 
 
 WINDOWS = (
     least(
         "windows",
-        "sales joined with regions, in sliding windows, as a stream, against the same query"
-        " by hand with one schema",
+        "How fast are sales totalled in windows, against the same query by hand for one schema?",
         0.95,
         _windows,
-    ),
-    reported(
-        "windows-state",
-        f"the same by country: the batch with {_MANY:,} countries against {_FEW:,}",
-        _state,
     ),
 )

@@ -7,7 +7,7 @@ spread over the whole table, most are updates, and the others inserts and deleti
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -18,7 +18,7 @@ from bench.spark.world import World
 from penstock.consuming import SchemaReaders
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
-from penstock.extensions.cdc.spark.sink import ChangeBatch, ChangeSink, LogStates
+from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates
 from penstock.framing import FrameKind, SchemaKey
 from penstock.kafka import Topic, ensure_topic
 from penstock.registry import Registries, SchemaVersion, VersionStatus
@@ -164,14 +164,6 @@ class ChangeTopic:
         ).write.format("kafka").options(
             **{"kafka.bootstrap.servers": self.world.servers, "kafka.linger.ms": "20"}
         ).save()
-
-
-class CopyingTable(CurrentTable):
-    """A current table that copies files: Spark's plan of that takes no filters that count rows."""
-
-    def write(self, batch: ChangeBatch) -> None:
-        """Write net changes that are computed already."""
-        super().write(replace(batch, net=batch.net.localCheckpoint()))
 
 
 class CurrentJob:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.ladder import Form, Result, race
+from bench.ladder import Form, race
 from bench.spark.records import make_frames, make_named_versions, make_versions
 from bench.spark.ways import Outlet, Product, QuickRegistry, open_batches
 from bench.spark.world import World
@@ -17,14 +16,8 @@ from penstock.tables import BatchId
 _Way = Callable[[], object]
 
 
-def fit_exponent(costs: Mapping[int, float]) -> float:
-    """Return the exponent e for which `cost = c * size ** e` fits the costs by size best."""
-    sizes, found = [math.log(size) for size in costs], [math.log(cost) for cost in costs.values()]
-    return statistics.linear_regression(sizes, found).slope
-
-
-def measure_growth(world: World, ways: Mapping[int, _Way], form: Form) -> Result:
-    """Run a batch of each size in turns; return the exponent of its CPU time."""
+def measure_costs(world: World, ways: Mapping[int, _Way], form: Form) -> dict[int, float]:
+    """Run a batch of each size in turns, and return its CPU time by size."""
 
     def measure(way: _Way) -> Callable[[], float]:
         def run() -> float:
@@ -35,9 +28,7 @@ def measure_growth(world: World, ways: Mapping[int, _Way], form: Form) -> Result
         return run
 
     turns = race({str(size): measure(way) for size, way in ways.items()}, form.turns)
-    costs = {size: statistics.median(turns[str(size)]) for size in ways}
-    parts = {f"cpu_seconds_at_{size}": round(cost, 2) for size, cost in costs.items()}
-    return Result(fit_exponent(costs), "exponent", parts)
+    return {size: statistics.median(turns[str(size)]) for size in ways}
 
 
 def batch_of(world: World, name: str, versions: int) -> _Way:

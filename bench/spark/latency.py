@@ -131,9 +131,7 @@ def running_aws(world: World) -> Iterator[LocalAws]:
 class LatencyJob:
     """A job with a topic of its own, which runs until it is stopped."""
 
-    def __init__(
-        self, world: World, aws: LocalAws, sinks: str, *, every: str = "0 seconds"
-    ) -> None:
+    def __init__(self, world: World, aws: LocalAws, sinks: str) -> None:
         self._aws, self._done = aws, 0
         self._topic = f"latency-{sinks}-{world.new_folder().name}"
         ensure_topic(world.kafka(), Topic(self._topic, 1, 1))
@@ -147,7 +145,7 @@ class LatencyJob:
             lease=_LEASE,
             schemas=RegistrySettings("memory://"),
             checkpoint=f"s3://{_NAME}/{self._topic}",
-            trigger=every,
+            trigger="0 seconds",
         )
         session = _open_session(world.spark, aws.endpoint)
         with redirect_stdout(sys.stderr):  # the lines of the batches
@@ -191,11 +189,9 @@ class LatencyJob:
 
 
 @contextmanager
-def running_job(
-    world: World, aws: LocalAws, sinks: str, *, every: str = "0 seconds"
-) -> Iterator[LatencyJob]:
+def running_job(world: World, aws: LocalAws, sinks: str) -> Iterator[LatencyJob]:
     """Run a job that writes to the lake, DynamoDB or both."""
-    job = LatencyJob(world, aws, sinks, every=every)
+    job = LatencyJob(world, aws, sinks)
     try:
         yield job
     finally:

@@ -5,16 +5,12 @@ All return the same columns: those of the event, and where each record came from
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-import fastavro
-import pandas as pd
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
@@ -23,7 +19,7 @@ from bench.spark.world import World
 from penstock.errors import Reason
 from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.registry import Registries, SchemaVersion
-from penstock.schemas import Schema, merge_schemas
+from penstock.schemas import merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.parts import BatchContext
@@ -159,42 +155,6 @@ def read_by_filters(records: DataFrame, versions: Sequence[SchemaVersion]) -> Da
         if version.key.id in found
     ]
     return reduce(DataFrame.unionAll, parts)
-
-
-def read_by_arrow(records: DataFrame, version: SchemaVersion) -> DataFrame:
-    """Read records with fastavro in `mapInArrow`."""
-    shape = read_one_schema(records, version, [version]).schema
-    names = [name for name in shape.names if name not in COORDINATES]
-    definition = version.schema
-
-    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        read = _reader(definition)
-        for batch in batches:
-            events = pa.array([read(value.as_py()) for value in batch.column("value")])
-            columns = [*map(events.field, names), *map(batch.column, COORDINATES)]
-            yield pa.RecordBatch.from_arrays(columns, names=shape.names)
-
-    return records.select("value", *_coordinates(version)).mapInArrow(decode, shape)
-
-
-def read_by_pandas(records: DataFrame, version: SchemaVersion) -> DataFrame:
-    """Read records with fastavro in a pandas UDF."""
-    shape = read_one_schema(records, version, [version]).drop(*COORDINATES).schema
-    definition = version.schema
-
-    @F.pandas_udf(shape)  # type: ignore[call-overload]
-    def decode(values: pd.Series) -> pd.DataFrame:
-        read = _reader(definition)
-        return pd.DataFrame([read(value) for value in values], columns=shape.names)
-
-    return records.select(decode("value").alias("event"), *_coordinates(version)).select(
-        "event.*", *COORDINATES
-    )
-
-
-def _reader(definition: Schema) -> Callable[[bytes], dict[str, Any]]:
-    parsed = fastavro.parse_schema(definition)
-    return lambda value: fastavro.schemaless_reader(io.BytesIO(value[_HEADER:]), parsed, None)
 
 
 def _coordinates(version: SchemaVersion) -> list[Any]:
