@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from penstock.extensions.cost.carriers import Workload, price_carriers
+from penstock.extensions.cost.carriers import price_carriers
 from penstock.extensions.cost.prices import PriceList
+from penstock.extensions.cost.workload import Workload
 
 # Events a second, 40 to each power of ten; steps of brokers and shards between two are not seen.
 RATES: Final = tuple(10 ** (power / 40) for power in range(-40, 241))

@@ -9,25 +9,15 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from penstock.extensions.cost.brokers import ZONES, count_brokers, price_brokers
 from penstock.extensions.cost.prices import HOURS, Item, PriceList
+from penstock.extensions.cost.workload import DAY, SECONDS, Workload
 
 _KIB: Final = 2**10
-_MIB: Final = 2**20
-_GIB: Final = 2**30
-_SECONDS: Final = 3600 * HOURS
-_DAY: Final = 24
-_WEEK: Final = 7 * _DAY
+_WEEK: Final = 7 * DAY
 _MILLION: Final = 1e6
 
-_ZONES: Final = 2  # of the smallest set-up; also the replicas of a partition
-# A Standard broker takes 153.8 of the 500 MB/s of an Express one; express.m7g.large takes 15.6 in
-# and 31.2 out.
-_BROKER_MIB_IN: Final = 15.6 * 153.8 / 500
-_BROKER_MIB_OUT: Final = 2 * _BROKER_MIB_IN
-_BROKER_MOST_GIB: Final = 16_384
 _MOST_BROKERS: Final = 60
-_VOLUME_GIB: Final = 10
-_VOLUME_FILLED: Final = 0.85
 
 _PARTITIONS: Final = 6
 _PARTITION_MIB_IN: Final = 5
@@ -43,41 +33,6 @@ _SHARED_ON_DEMAND: Final = 2  # a stream reads twice what it writes
 _MOST_FAN_OUT: Final = 20
 _MOST_KINESIS_HOURS: Final = 8_760
 _PUT_UNIT: Final = 25 * _KIB
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """Records of a topic: how many a second, how large, for how many consumers, kept how long.
-
-    With `fan_out`, consumers of Kinesis use enhanced fan-out even where shared reads are enough.
-    """
-
-    events: float
-    record_bytes: int
-    consumers: int = 1
-    retention_hours: int = _DAY
-    fan_out: bool = False
-
-    @property
-    def mib_in(self) -> float:
-        return self.events * self.record_bytes / _MIB
-
-    @property
-    def gib_in(self) -> float:
-        """Return what is written in a month."""
-        return self._gib(_SECONDS)
-
-    @property
-    def gib_out(self) -> float:
-        return self.gib_in * self.consumers
-
-    def gib_kept(self, since_hours: int = 0, until_hours: float = math.inf) -> float:
-        """Return what is stored at a time, of an age from `since_hours` to `until_hours`."""
-        hours = min(self.retention_hours, until_hours) - since_hours
-        return self._gib(max(hours, 0) * 3600)
-
-    def _gib(self, seconds: float) -> float:
-        return self.events * self.record_bytes * seconds / _GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +60,11 @@ def price_carriers(load: Workload, prices: PriceList) -> tuple[Carrier, ...]:
 
 
 def _price_msk(load: Workload, prices: PriceList) -> Carrier:
-    """Price the brokers as infra/producer makes them, and the way of records to each consumer."""
-    stored = load.gib_kept() * _ZONES / _VOLUME_FILLED
-    needed = max(
-        load.mib_in / _BROKER_MIB_IN,
-        load.mib_in * load.consumers / _BROKER_MIB_OUT,
-        stored / _BROKER_MOST_GIB,
-    )
-    brokers = _ZONES * max(1, math.ceil(needed / _ZONES))
-    volume = max(_VOLUME_GIB, math.ceil(stored / brokers))
-    endpoints = brokers * _ZONES * load.consumers
-    # Of two zones, the leader of a partition is in the other one half of the time.
-    crossing = (load.gib_in + load.gib_out) * (_ZONES - 1) / _ZONES
+    brokers = count_brokers(load)
     return Carrier(
         "MSK as built",
         f"brokers: {brokers}",
-        (
-            prices.item("capacity", "brokers", brokers, "broker", HOURS),
-            prices.item("storage", "volumes, GB", brokers * volume, "broker-storage"),
-            prices.item("network", "load balancers", brokers, "load-balancer", HOURS),
-            prices.item("reads", "GB through them", load.gib_out, "load-balancer-data"),
-            prices.item("network", "endpoints of consumers", endpoints, "endpoint", HOURS),
-            prices.item("reads", "GB through them", load.gib_out, "endpoint-data"),
-            prices.item("network", "GB between zones", crossing, "cross-zone"),
-        ),
+        price_brokers(load, prices),
         f"a cluster has at most {_MOST_BROKERS} brokers, here of the smallest type"
         if brokers > _MOST_BROKERS
         else "",
@@ -164,9 +100,9 @@ def _price_shards(load: Workload, prices: PriceList) -> Carrier:
     shared_reads = 0 if is_fanned else load.mib_in * load.consumers / _SHARD_MIB_OUT
     needed = max(load.mib_in / _SHARD_MIB_IN, load.events / _SHARD_RECORDS, shared_reads)
     shards = max(1, math.ceil(needed))
-    units = load.events * _SECONDS * math.ceil(load.record_bytes / _PUT_UNIT)
+    units = load.events * SECONDS * math.ceil(load.record_bytes / _PUT_UNIT)
     readers = load.consumers * shards if is_fanned else 0
-    extended = shards if load.retention_hours > _DAY else 0
+    extended = shards if load.retention_hours > DAY else 0
     return Carrier(
         "Kinesis shards",
         f"shards: {shards}" + _fan_out_note(is_fanned),
@@ -187,7 +123,7 @@ def _price_on_demand(load: Workload, prices: PriceList) -> Carrier:
     is_fanned = load.fan_out or load.consumers > _SHARED_ON_DEMAND
     rounded = math.ceil(load.record_bytes / _KIB) * _KIB / load.record_bytes
     reads = "on-demand-fan-out" if is_fanned else "on-demand-out"
-    to_a_week = load.gib_kept(_DAY, _WEEK)
+    to_a_week = load.gib_kept(DAY, _WEEK)
     return Carrier(
         "Kinesis on demand",
         "streams: 1" + _fan_out_note(is_fanned),
@@ -206,7 +142,7 @@ def _price_on_demand(load: Workload, prices: PriceList) -> Carrier:
 def _producer_endpoint(load: Workload, prices: PriceList) -> tuple[Item, Item]:
     """Price the way of a producer in a VPC; mappings of functions read outside any VPC."""
     return (
-        prices.item("network", "endpoint of the producer", _ZONES, "endpoint", HOURS),
+        prices.item("network", "endpoint of the producer", ZONES, "endpoint", HOURS),
         prices.item("network", "GB through it", load.gib_in, "endpoint-data"),
     )
 

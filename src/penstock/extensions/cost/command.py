@@ -10,9 +10,9 @@ from typing import Final
 
 from penstock.cli import add_output, expect, print_json, print_line, use_answer_codes
 from penstock.errors import SettingsError
-from penstock.extensions.cost.carriers import Workload
 from penstock.extensions.cost.operation import Estimate, estimate_cost
 from penstock.extensions.cost.text import format_estimate
+from penstock.extensions.cost.workload import Workload
 from penstock.settings import parse_count
 
 HELP = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.extensions.cost.break_even import Change, find_cheapest
-from penstock.extensions.cost.carriers import Carrier, Workload, price_carriers
+from penstock.extensions.cost.carriers import Carrier, price_carriers
 from penstock.extensions.cost.plot import draw_costs
 from penstock.extensions.cost.prices import PriceList, read_prices
+from penstock.extensions.cost.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from penstock.extensions.cost.carriers import Workload, price_carriers
+from penstock.extensions.cost.carriers import price_carriers
 from penstock.extensions.cost.prices import PriceList
+from penstock.extensions.cost.workload import Workload
 
 _RATES: Final = tuple(10 ** (power / 20) for power in range(101))  # 1 to 100,000 events a second
 _COLOURS: Final = ("#1f77b4", "#7b4fa3", "#d1495b", "#e08e0b")

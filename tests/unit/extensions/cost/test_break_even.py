@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from penstock.extensions.cost.break_even import find_cheapest
-from penstock.extensions.cost.carriers import Workload, price_carriers
+from penstock.extensions.cost.carriers import price_carriers
 from penstock.extensions.cost.operation import estimate_cost
 from penstock.extensions.cost.prices import read_prices
+from penstock.extensions.cost.workload import Workload
 
 _PRICES = read_prices()
 

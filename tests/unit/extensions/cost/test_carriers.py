@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.extensions.cost.carriers import Carrier, Workload, price_carriers
+from penstock.extensions.cost.carriers import Carrier, price_carriers
 from penstock.extensions.cost.prices import read_prices
+from penstock.extensions.cost.workload import Workload
 
 _PRICES = read_prices()
 _MSK, _SERVERLESS, _SHARDS, _ON_DEMAND = range(4)
