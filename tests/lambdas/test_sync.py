@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError, SettingsError
-from penstock.extensions.drift import Difference, SyncedTable, SyncSettings, TableSettings
+from penstock.extensions.drift import Difference, SyncSettings, TableSettings
+from penstock.extensions.drift.inspection import SyncedTable
 from tests.stubs.leases import HeldByAnother
 
 _ROOT = Path(__file__).parents[2]

@@ -262,7 +262,8 @@ def test_the_sync_imports_all_that_changes_columns(zips: Path, tmp_path: Path) -
     archive.extractall(tmp_path)
 
     said = _run(
-        "from penstock.extensions.drift import sync_tables\nprint(sync_tables([], apply=True))",
+        "from penstock.extensions.drift.inspection import sync_tables\n"
+        "print(sync_tables([], apply=True))",
         tmp_path,
         *load_runtime(f"python{_HOST.python}").folders,
     )

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import PayloadError
-from penstock.schemas import compile_decoder, encode
+from penstock.schemas import encode
+from penstock.schemas.codec import compile_decoder
 from tests.oracle.avro import AvroOracle, AvroOracleError, to_wire
 from tests.oracle.generate import Maker, damage
 

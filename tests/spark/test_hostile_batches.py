@@ -12,7 +12,8 @@ import pytest
 from penstock.errors import PenstockError
 from penstock.framing import FrameKind, decode_frame
 from penstock.registry import Registries
-from penstock.schemas import compile_decoder, merge_schemas
+from penstock.schemas import merge_schemas
+from penstock.schemas.codec import compile_decoder
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from penstock.schemas.codec import (
-    compile_decoder,
     compile_encoder,
     compile_event_decoder,
     compile_fitter,
@@ -69,7 +68,6 @@ __all__ = [
     "check_compatibility",
     "check_mode",
     "check_schema",
-    "compile_decoder",
     "compile_encoder",
     "compile_event_decoder",
     "compile_fitter",

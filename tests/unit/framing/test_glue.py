@@ -24,7 +24,8 @@ from penstock.framing import (
 )
 from penstock.framing.decode import read_schema_key
 from penstock.framing.glue import decode_glue_frame
-from penstock.schemas import compile_decoder, compile_encoder
+from penstock.schemas import compile_encoder
+from penstock.schemas.codec import compile_decoder
 
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
 _KEY = SchemaKey.parse(_VERSION)

@@ -31,7 +31,8 @@ from penstock.reasons import find_page, list_pages
 from penstock.registry import CachedRegistry
 from penstock.registry.glue import _translate
 from penstock.registry.memory import MemoryRegistry
-from penstock.schemas import Compatibility, check_schema, compile_decoder, encode, load_schema
+from penstock.schemas import Compatibility, check_schema, encode, load_schema
+from penstock.schemas.codec import compile_decoder
 from penstock.sinks import write_item
 from tests.stubs.consuming import FakeErrors, FakeTable, Registry, World
 from tests.stubs.registries import UNKNOWN

@@ -17,7 +17,8 @@ from penstock.errors import (
     TruncatedPayloadError,
     UndecodablePayloadError,
 )
-from penstock.schemas import compile_decoder, decode, encode
+from penstock.schemas import decode, encode
+from penstock.schemas.codec import compile_decoder
 
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 _FIXED = {"type": "fixed", "name": "F", "size": 2}

@@ -22,8 +22,9 @@ from penstock.errors import (
     TrailingBytesError,
     TruncatedPayloadError,
 )
-from penstock.schemas import compile_decoder, decode, encode
+from penstock.schemas import decode, encode
 from penstock.schemas._readers import Payload
+from penstock.schemas.codec import compile_decoder
 from tests.oracle.generate import Maker, damage
 
 

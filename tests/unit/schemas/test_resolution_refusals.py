@@ -12,7 +12,8 @@ from penstock.errors import (
     PayloadLimitError,
     SchemaConflictError,
 )
-from penstock.schemas import check_compatibility, compile_decoder, encode
+from penstock.schemas import check_compatibility, encode
+from penstock.schemas.codec import compile_decoder
 from tests.unit.schemas.writing import ENUM, field, read, record
 
 

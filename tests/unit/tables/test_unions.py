@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyiceberg.types import NestedField, StringType, StructType
 
 from penstock.errors import SchemaConflictError
-from penstock.extensions.drift import TableTarget, sync_tables
+from penstock.extensions.drift.inspection import TableTarget, sync_tables
 from penstock.schemas import Schema, decode, merge_schemas
 from penstock.tables import (
     Array,

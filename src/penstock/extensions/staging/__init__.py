@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.extensions.staging.configuration import Configuration, read_configuration
+from penstock.extensions.staging.configuration import Configuration
 from penstock.extensions.staging.join import JoinCounts, Joiner, JoinEvent, JoinResult, Key
 from penstock.extensions.staging.plan import Dependency, Role, StagedTable, StagingPlan, StagingSink
 from penstock.extensions.staging.retry import Retries, RetryCounts
@@ -29,5 +29,4 @@ __all__ = [
     "UnjoinedTable",
     "Waiter",
     "WaitingTable",
-    "read_configuration",
 ]

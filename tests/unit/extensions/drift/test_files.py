@@ -11,10 +11,10 @@ import pytest
 
 from penstock.aws import AwsClient, Service
 from penstock.errors import OperationError, SinkUnavailableError
-from penstock.extensions.drift import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.drift._clients import Clients
 from penstock.extensions.drift._comparison import Footer, compare_footers
 from penstock.extensions.drift._footers import read_footer
+from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.parquet.glue_table import GlueTable
 from penstock.extensions.parquet.spark.columns import PARTITION_KEYS, grow_columns
 from penstock.schemas import merge_schemas
@@ -267,6 +267,6 @@ def test_a_view_has_no_files_to_compare(lake: Lake) -> None:
 def test_a_sync_does_without_pyarrow() -> None:
     """A function that syncs tables has no room for it."""
     hide = "import sys; sys.modules['pyarrow'] = None"
-    code = f"{hide}; from penstock.extensions.drift import sync_tables"
+    code = f"{hide}; from penstock.extensions.drift.inspection import sync_tables"
 
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)

@@ -18,8 +18,8 @@ from pyiceberg.exceptions import CommitFailedException, ValidationError
 from localcloud.testing.policies import allow, document, make_role, trust
 from penstock.attempts import Attempts
 from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
-from penstock.extensions.drift import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.drift._clients import Clients
+from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.drift.operation import TableSettings, sync_lake
 from penstock.schemas import merge_schemas
 from penstock.tables import read_event

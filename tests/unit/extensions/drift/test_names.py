@@ -6,7 +6,7 @@ from typing import Any
 
 from pyiceberg import types as iceberg
 
-from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
+from penstock.extensions.drift.inspection import TableTarget, inspect_tables, sync_tables
 from penstock.schemas import infer_schema
 from penstock.tables import Struct, read_event
 from tests.fixtures.lakes import Lake, lake

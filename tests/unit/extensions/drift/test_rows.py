@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError
-from penstock.extensions.drift import Limits, TableTarget, inspect_tables
 from penstock.extensions.drift._clients import Clients
 from penstock.extensions.drift._rows import compare_rows
+from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables
 from penstock.schemas import merge_schemas
 from penstock.tables import read_event
 from tests.fixtures.lakes import Lake, lake

@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.extensions.staging import Dependency, Role, StagingSink, read_configuration
+from penstock.extensions.staging import Dependency, Role, StagingSink
 from penstock.extensions.staging._json_schema import find_faults
-from penstock.extensions.staging.configuration import FORMAT, load_configuration, load_plan
+from penstock.extensions.staging.configuration import (
+    FORMAT,
+    load_configuration,
+    load_plan,
+    read_configuration,
+)
 from penstock.records import DeletedWhen, KeyFormat, Projection, Tombstone
 
 _SECRET = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:kafka"

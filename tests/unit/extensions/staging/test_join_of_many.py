@@ -8,7 +8,8 @@ from typing import Any
 
 from demo.staging.model import Model
 from demo.staging.publisher import DRIVER, TABLES, Change, Publisher
-from penstock.extensions.staging import JoinEvent, StagingPlan, read_configuration
+from penstock.extensions.staging import JoinEvent, StagingPlan
+from penstock.extensions.staging.configuration import read_configuration
 from tests.unit.extensions.staging.joining import DELAY_SECONDS, World, open_tables
 
 _ENVIRON = {"KAFKA_BOOTSTRAP_SERVERS": "b:9096", "PENSTOCK_REGISTRY": "confluent+http://r:8081"}
