@@ -20,6 +20,7 @@ from tools.fault_table import fault_parts, fault_problems, soak_plots
 from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
 from tools.settings_table import PROGRAMS, settings_table
+from tools.sizing_tables import rates_text, sizing_parts
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
@@ -99,6 +100,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     decisions, reasons = root / "docs/adr/README.md", root / "docs/operate/reasons.md"
     fidelity = root / "localcloud/docs/fidelity.md"
     cost, faults = root / "docs/cost.md", root / "docs/faults.md"
+    sizing = root / "docs/sizing.md"
     modules = [
         *sorted(root.glob("infra/modules/*/README.md")),
         *sorted(root.glob("infra/extensions/*/README.md")),
@@ -110,6 +112,8 @@ def generated_pages(root: Path) -> dict[Path, str]:
         decisions: with_decisions_list(decisions.read_text(), decisions.parent),
         cost: _with_parts(cost.read_text(), cost_parts(read_prices())),
         cost.with_suffix(".svg"): cost_plot(),
+        root / "src/penstock/extensions/cost/rates.toml": rates_text(),
+        sizing: _with_parts(sizing.read_text(), sizing_parts()),
         faults: _with_parts(faults.read_text(), fault_parts()),
         reasons: with_reasons_table(reasons.read_text()),
         **{root / "docs" / name: picture for name, picture in soak_plots().items()},

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from functools import partial
 
-from bench.ladder import Form, Result, Rung, least, race, ratio
+from bench.ladder import Form, Result, Rung, least, race, ratio, speeds
 from bench.spark.records import make_sized_frames, make_version
 from bench.spark.ways import Product
 from bench.spark.world import world_for
@@ -34,10 +33,10 @@ def _compressed(form: Form) -> Result:
             {name: partial(take, topic, some) for name, topic in topics.items()}, form.turns
         )
         parts[f"{size}_bytes_times"] = round(ratio(turns, "compressed", "plain"), 3)
-        for name, each in turns.items():
-            parts[f"{name}_{size}_rows_per_second"] = round(some / statistics.median(each))
+        parts |= speeds({f"{name}_{size}": each for name, each in turns.items()}, some)
         for name, each in frames.items():
             parts[f"{name}_bytes_at_{size}"] = round(sum(map(len, each)) / len(each))
+    del parts["records"]  # of the last size alone
     return Result(min(parts[f"{size}_bytes_times"] for size in _SHARE), "times", parts)
 
 

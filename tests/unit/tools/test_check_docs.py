@@ -159,6 +159,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (tmp_path / "docs/adr/README.md").write_text("none\n")
     (tmp_path / "docs/cost.md").write_text("free\n")
     (tmp_path / "docs/faults.md").write_text("no fault\n")
+    (tmp_path / "docs/sizing.md").write_text("no size\n")
     (tmp_path / "docs/operate").mkdir()
     (tmp_path / "docs/operate/reasons.md").write_text("no reason\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
@@ -173,6 +174,8 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
 
     pages = generated_pages(tmp_path)
 
+    rates = pages.pop(tmp_path / "src/penstock/extensions/cost/rates.toml")
+    assert rates.startswith("# Made by tools/check_docs.py")
     for picture in ("cost", "soak"):
         assert pages.pop(tmp_path / f"docs/{picture}.svg").startswith("<svg ")
     assert pages == {
@@ -182,6 +185,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
         tmp_path / "localcloud/docs/fidelity.md": "no operation\n",
         tmp_path / "docs/cost.md": "free\n",
         tmp_path / "docs/faults.md": "no fault\n",
+        tmp_path / "docs/sizing.md": "no size\n",
         tmp_path / "docs/operate/reasons.md": "no reason\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",

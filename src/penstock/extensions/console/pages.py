@@ -278,6 +278,20 @@ PAGES: Final = (
         ),
     ),
     Page(
+        "size",
+        "Sizing",
+        "The parts that a workload needs, and the one that reaches its limit first.",
+        Command(
+            ("size",),
+            (
+                Field("events", "Events a second", "1000", "--events"),
+                Field("bytes", "Bytes of a record", "500", "--bytes"),
+                Field("consumers", "Consumers", "2", "--consumers"),
+                Field("versions", "Versions of schemas", "10", "--versions"),
+            ),
+        ),
+    ),
+    Page(
         "reasons",
         "Reasons",
         "Why a record, an event or a hop failed, and what to do.",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from penstock.cli import add_output, expect, print_json, print_line, use_answer_codes
+from penstock.cli import add_output, print_json, print_line, use_answer_codes
 from penstock.errors import SettingsError
+from penstock.extensions.cost.flags import add_load, read_load
 from penstock.extensions.cost.operation import Estimate, estimate_cost
 from penstock.extensions.cost.text import format_estimate
-from penstock.extensions.cost.workload import Workload
-from penstock.settings import parse_count
 
 HELP = (
     "Estimate a month of MSK as it is built here, MSK Serverless, and Kinesis Data Streams with "
@@ -24,32 +23,10 @@ exit codes:
   0  estimated
   1  an error, or wrong usage
 """
-_MOST_EVENTS: Final = 10_000_000
-_MOST_BYTES: Final = 2**20
-_MOST_CONSUMERS: Final = 1_000
-_MOST_HOURS: Final = 10 * 8_760
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    parser.add_argument(
-        "--events",
-        required=True,
-        type=expect(_parse_events, f"a number of 0 to {_MOST_EVENTS:,}"),
-        metavar="N",
-        help="events a second, on average",
-    )
-    for flag, most, default, meaning in (
-        ("--bytes", _MOST_BYTES, 1_024, "bytes of a record, with its frame and key"),
-        ("--consumers", _MOST_CONSUMERS, 1, "consumers, each of which reads all records"),
-        ("--retention", _MOST_HOURS, 24, "hours that records are kept"),
-    ):
-        parser.add_argument(
-            flag,
-            type=expect(partial(_parse_up_to, most), f"a whole number of 1 to {most:,}"),
-            default=default,
-            metavar="N",
-            help=f"{meaning} [%(default)s]",
-        )
+    add_load(parser)
     parser.add_argument(
         "--fan-out",
         action="store_true",
@@ -65,8 +42,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _run(flags: argparse.Namespace) -> int:
-    load = Workload(flags.events, flags.bytes, flags.consumers, flags.retention, flags.fan_out)
-    estimate = estimate_cost(load)
+    estimate = estimate_cost(replace(read_load(flags), fan_out=flags.fan_out))
     if flags.plot:
         _write_plot(flags.plot, estimate)
     if flags.output == "json":
@@ -117,17 +93,3 @@ def _write_plot(path: Path, estimate: Estimate) -> None:
         raise SettingsError(
             [f"--plot is {path}, expected a file that can be written ({error.strerror})"]
         ) from error
-
-
-def _parse_events(text: str) -> float:
-    events = float(text)
-    if not 0 <= events <= _MOST_EVENTS:
-        raise ValueError(text)
-    return events
-
-
-def _parse_up_to(most: int, text: str) -> int:
-    number = parse_count(text, least=1)
-    if number > most:
-        raise ValueError(text)
-    return number

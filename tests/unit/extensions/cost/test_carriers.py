@@ -176,8 +176,9 @@ def test_every_price_has_a_page_of_aws_and_a_use() -> None:
     assert all(
         price.page.startswith("https://aws.amazon.com/") for price in _PRICES.prices.values()
     )
-    # Those of the smallest set-up alone, whose table is in docs/cost.md.
+    # Those of the smallest set-up alone, whose table is in docs/cost.md, and of `penstock size`.
     assert {name for name, price in _PRICES.prices.items() if id(price) not in used} == {
         "alarm-metric", "custom-metric", "key", "secret", "zone", "on-demand-out",
+        "function-calls", "function-second", "worker-cpu", "worker-memory", "write-units",
     }  # fmt: skip
     assert _price(_ON_DEMAND, 1, 1).items[2].price is _PRICES.prices["on-demand-out"]
