@@ -17,8 +17,8 @@ locals {
   unframed = join(",", [for topic, id in coalesce(var.contract.unframed, {}) : "${topic}=${id}"])
 
   # The clients of the brokers in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other
-  # programs. Extensions let their own programs in.
-  clients = merge(module.consumer_functions.security_group_ids, { for name, spark in module.spark : name => spark.security_group_id }, module.clients.security_group_ids)
+  # programs. Extensions let their own programs in. A reference to module.spark as a whole would wait for all of it.
+  clients = merge(module.consumer_functions.security_group_ids, var.spark == null ? {} : { spark = module.spark["spark"].security_group_id }, module.clients.security_group_ids)
 
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
   # Spark's workers write their log from the VPC, and sessions come to a host through the last two.

@@ -144,7 +144,7 @@ locals {
   clients = merge(
     { for name, producer in module.producer : name => producer.security_group_id },
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
-    { for name, spark in module.spark : name => spark.security_group_id },
+    length(var.jobs) == 0 ? {} : { spark = module.spark["spark"].security_group_id },
     { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
   )
 

@@ -34,6 +34,13 @@ resource "aws_cloudwatch_event_rule" "ended" {
   name          = "${var.prefix}-${each.key}"
   description   = each.value.description
   event_pattern = jsonencode(each.value.pattern)
+
+  lifecycle {
+    precondition {
+      condition     = contains(var.publishers, "rules")
+      error_message = "The topic lets no rules publish; add \"rules\" to publishers."
+    }
+  }
 }
 
 resource "aws_cloudwatch_event_target" "ended" {

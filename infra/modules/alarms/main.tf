@@ -60,6 +60,13 @@ resource "aws_vpc_endpoint_connection_notification" "rejected" {
   connection_events           = ["Reject"]
   connection_notification_arn = module.topic.arn
   vpc_endpoint_service_id     = each.value
+
+  lifecycle {
+    precondition {
+      condition     = contains(var.publishers, "endpoint_services")
+      error_message = "The topic lets no endpoint services publish; add \"endpoint_services\" to publishers."
+    }
+  }
 }
 
 module "topic" {
@@ -72,8 +79,8 @@ module "topic" {
   publishers = merge(
     { "cloudwatch.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.alarms_arn } } },
     # EventBridge publishes to no topic whose policy has conditions for it.
-    var.spark == null ? {} : { "events.amazonaws.com" = null },
-    length(var.endpoint_services) == 0 ? {} : {
+    contains(var.publishers, "rules") ? { "events.amazonaws.com" = null } : {},
+    !contains(var.publishers, "endpoint_services") ? {} : {
       "vpce.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.services_arn } }
     },
   )
@@ -98,8 +105,8 @@ module "key" {
       LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
     },
     # EventBridge sends no conditions that this policy could ask for.
-    var.spark == null ? {} : { LetTheRulesPublish = { service = "events.amazonaws.com" } },
-    length(var.endpoint_services) == 0 ? {} : { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } },
+    contains(var.publishers, "rules") ? { LetTheRulesPublish = { service = "events.amazonaws.com" } } : {},
+    contains(var.publishers, "endpoint_services") ? { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } } : {},
   )
 }
 

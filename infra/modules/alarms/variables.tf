@@ -83,6 +83,17 @@ variable "producers" {
   default     = {}
 }
 
+variable "publishers" {
+  description = "Who publishes to the topic besides CloudWatch: `rules`, with `spark`, and `endpoint_services`. The topic and its key need no application and no service, and are made before them."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = length(setsubtract(var.publishers, ["endpoint_services", "rules"])) == 0
+    error_message = "The publishers are ${join(", ", var.publishers)}; give \"endpoint_services\", \"rules\", both or none."
+  }
+}
+
 variable "region" {
   description = "The region of the alarms."
   type        = string

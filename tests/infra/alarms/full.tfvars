@@ -11,6 +11,7 @@ load_balancers = {
   "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
 }
 lag_records = 500
+publishers  = ["endpoint_services", "rules"]
 retention   = { key_deletion_days = 7 }
 spark = {
   alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", namespace = "Penstock", periods = 3, section = "spark-jobs", threshold = 500 } }
