@@ -7,7 +7,9 @@ such as retries and the meaning of errors, is its own code.
 from __future__ import annotations
 
 import json
+import marshal
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +34,7 @@ _ERRORS = {
     Trouble.ODD: ("UnheardOfException", _REFUSED),
 }
 _MOST_PENDING_READS = 3
+_HIDDEN_SECONDS = 2_000.0
 _UNPROCESSED = 0.1  # of batches of rows
 _ACCOUNT = "arn:aws:glue:eu-central-1:111111111111:schema"
 
@@ -47,12 +50,18 @@ class SimulatedClient(AwsClient):
         self._service = service
         self._weather = weather
         self._handler = handler
+        self.answered = self.under_way = 0
 
     def send_each(
         self, operation: str, bodies: Sequence[bytes]
     ) -> list[Answer | OSError | HTTPException]:
         """Make the calls one after the other."""
-        return [self._send(operation, body) for body in bodies]
+        self.under_way += 1
+        answers: list[Answer | OSError | HTTPException] = []
+        answers += [self._send(operation, body) for body in bodies]
+        self.under_way -= 1
+        self.answered += 1
+        return answers
 
     def close(self) -> None:
         """Nothing is open."""
@@ -89,8 +98,16 @@ class SimulatedClient(AwsClient):
             return _answer(_REFUSED, {"__type": "ValidationException", "message": said})
 
 
+class _Given(Answer):
+    """An answer that holds its object as marshal writes it, in half of the time of JSON."""
+
+    def read_object(self) -> dict[str, Any]:
+        found: dict[str, Any] = marshal.loads(self.content)  # noqa: S302 - by this program
+        return found
+
+
 def _answer(status: int, content: dict[str, Any]) -> Answer:
-    return Answer(status, {}, json.dumps(content).encode())
+    return _Given(status, {}, marshal.dumps(content))
 
 
 @dataclass
@@ -99,6 +116,7 @@ class SimulatedGlue:
 
     chance: random.Random
     store: SchemaStore = field(default_factory=SchemaStore)
+    hidden_until: dict[str, float] = field(default_factory=dict)  # by the id of the version
 
     def handle(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """Perform an operation."""
@@ -125,6 +143,22 @@ class SimulatedGlue:
         assert refused.status is Status.FAILURE, refused
         return refused
 
+    def add_late(self, name: str) -> Version | None:
+        """Add a schema of its own that nobody sees for some time, as with rights to come."""
+        if not (versions := self.versions(name, Status.AVAILABLE)):
+            return None
+        schema = json.loads(versions[0].definition)
+        schema["fields"].append({"name": "must", "type": "long"})
+        subject = f"{versions[0].subject}-{len(self.hidden_until)}"
+        made = self.store.create(subject, json.dumps(schema), Mode.BACKWARD)
+        assert made is not None, subject
+        self.hidden_until[made.id] = time.monotonic() + self.chance.uniform(0, _HIDDEN_SECONDS)
+        return made
+
+    def find(self, version_id: str) -> Version:
+        """Return a version by id."""
+        return self.store.read(version_id)
+
     def _CreateSchema(self, request: dict[str, Any]) -> dict[str, Any]:
         subject = f"{_ACCOUNT}/{request['RegistryId']['RegistryName']}/{request['SchemaName']}"
         made = self.store.create(
@@ -147,6 +181,8 @@ class SimulatedGlue:
         return {"SchemaVersionId": found.id}
 
     def _GetSchemaVersion(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self.hidden_until.get(request.get("SchemaVersionId", ""), 0.0) > time.monotonic():
+            raise not_found("Schema version")
         if "SchemaVersionId" in request:
             found = self.store.read(request["SchemaVersionId"])
         else:

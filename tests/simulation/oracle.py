@@ -7,7 +7,7 @@ import json
 import uuid
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -28,7 +28,10 @@ class Version(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A record of the topic; `is_hostile` says that no producer of Penstock wrote it."""
+    """A record of the topic; `is_hostile` says that no producer of Penstock wrote it.
+
+    A late one is hostile until its version becomes known, and a replay writes it.
+    """
 
     place: str
     device: str
@@ -36,6 +39,7 @@ class Written:
     offset: int
     value: bytes
     is_hostile: bool
+    is_late: bool = False
 
     @property
     def letter(self) -> str:
@@ -124,7 +128,7 @@ def check_sent(
 
 
 def check_tables(
-    written: Iterable[Written],
+    written: Collection[Written],
     versions: list[Version],
     rows: Mapping[str, Mapping[str, Any]],
     newest: Mapping[str, Mapping[str, Any]],
@@ -140,30 +144,45 @@ def check_tables(
     stamps: set[tuple[str, Any]] = set()
     for record in written:
         row, letter = left_rows.pop(record.place, None), left_letters.pop(record.letter, None)
-        if row and letter:
-            yield f"{record.place} is a row and a dead letter"
-        elif record.is_hostile:
-            if letter is None:
-                yield f"{record.place} is hostile, and no dead letter"
-        elif row is None:
-            told = f"given up for {letter['reason']}: {letter['detail']}" if letter else "lost"
-            yield f"{record.place} is {told}"
-        elif not _is_like(event := _read(record.value, versions), row):
-            yield f"{record.place} is the row {row}"
-        elif (stamp := (record.device, event["timestamp"])) in stamps:
-            yield f"{record.place} has the time of another record of its device"
-        else:
+        if problem := _find_problem(record, row, letter, versions):
+            yield f"{record.place} {problem}"
+        elif row is not None and not record.is_hostile:
+            stamp = record.device, _read(record.value, versions)["timestamp"]
+            if stamp in stamps:
+                yield f"{record.place} has the time of another record of its device"
             stamps.add(stamp)
         if not record.is_hostile:
             before = last.setdefault(record.device, record)
             last[record.device] = max(before, record, key=lambda it: (it.time_ms, it.offset))
     yield from (f"no record {place} was written, and there is its row" for place in left_rows)
     yield from (f"no record {name} was written, and there is its letter" for name in left_letters)
-    for device in last.keys() | newest.keys():
+    late = {record.device for record in written if record.is_late}  # a replay may be older
+    for device in (last.keys() | newest.keys()) - late:
         found = newest.get(device, {}).get("_source")
         wanted = last[device].place if device in last else None
         if found != wanted:
             yield f"the newest row of {device} is of {found}, expected {wanted}"
+
+
+def _find_problem(
+    record: Written,
+    row: Mapping[str, Any] | None,
+    letter: Mapping[str, Any] | None,
+    versions: list[Version],
+) -> str:
+    """Return what is wrong with the row and the letter of a record; empty if nothing is."""
+    is_settled = letter is not None and "doneAt" in letter
+    if row and letter and not (record.is_late and is_settled):
+        return "is a row and a dead letter"
+    if record.is_late and is_settled and row is None:
+        return f"is lost, and its letter says {letter}"
+    if row is None:
+        if record.is_hostile:
+            return "" if letter else "is hostile, and no dead letter"
+        return f"is given up for {letter['reason']}: {letter['detail']}" if letter else "is lost"
+    if record.is_hostile and not record.is_late:
+        return f"is hostile, and the row {row}"
+    return "" if _is_like(_read(record.value, versions), row) else f"is the row {row}"
 
 
 def _read(value: bytes, versions: Iterable[Version]) -> dict[str, Any]:

@@ -7,27 +7,29 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
+from weakref import WeakKeyDictionary
 
 import fastavro
 
 from localcloud.services.glue.registry.store import Version
-from penstock.consuming import Consumed, Consumer
-from penstock.errors import PenstockError
+from penstock.consuming import Consumed, Consumer, ErrorSink
+from penstock.errors import PenstockError, RegistryError
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Outcome, ProducerSettings, Refusal, Stamper
 from penstock.records import READING, Mode, RowShape
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.glue import GlueRegistry, GlueSettings
 from penstock.schemas import Policy
-from penstock.sinks import DynamoDbClient, ErrorTable, open_table
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from tests.simulation.aws import SimulatedClient, SimulatedGlue, SimulatedTables
 from tests.simulation.bucket import SimulatedBucket
+from tests.simulation.remembered import results_remembered
 from tests.simulation.scheduler import Scheduler
 from tests.simulation.topic import SimulatedProducer, SimulatedTopic
 from tests.simulation.weather import Weather
@@ -45,6 +47,7 @@ _RETRY_SECONDS = 8.0
 _BATCH = 40
 _POLL_SECONDS = 0.02
 _SHORT = 0.05  # share of what seldom happens
+_LATE_DEVICE = "late"
 
 
 @dataclass
@@ -68,6 +71,8 @@ class World:
     bucket: SimulatedBucket
     told: list[Told] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    asked: WeakKeyDictionary[object, SimulatedClient] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
     def build(cls, scheduler: Scheduler, trouble: float) -> World:
@@ -84,11 +89,23 @@ class World:
         """The source of chance."""
         return self.scheduler.random
 
-    def open_registry(self) -> CachedRegistry:
-        """Return a registry with nothing cached."""
+    def open_registry(self) -> tuple[CachedRegistry, SimulatedClient]:
+        """Return a registry with nothing cached, and the client that it asks."""
         client = SimulatedClient("glue", self.weather, self.glue.handle)
         registry = GlueRegistry(GlueSettings("simulated", "eu-central-1", call_seconds=3), client)
-        return CachedRegistry(registry, clock=time.monotonic)
+        return CachedRegistry(registry, clock=time.monotonic), client
+
+    def hear(self, program: object) -> Callable[[PenstockError], None]:
+        """Return what hears of an outage: the program must ask its registry from now on."""
+        client = self.asked[program]
+        before = client.answered
+
+        def hear(said: PenstockError) -> None:
+            is_outage = isinstance(said, RegistryError) and said.retriable
+            if is_outage and client.answered == before and not client.under_way:
+                self.problems.append(f"without a call, a registry is said to be down: {said!r}")
+
+        return hear
 
     def open_dynamodb(self, tables: DynamoDbTables | None = None) -> DynamoDbClient:
         """Return a client of the tables, or of others."""
@@ -102,20 +119,28 @@ class World:
             _KAFKA, "glue://simulated", policy=policy, version_budget=BUDGET, topic=self.topic.name
         )
         producer = SimulatedProducer(self.topic, self.weather)
-        return EventProducer(settings, self.open_registry(), producer)  # type: ignore[arg-type]
+        registry, client = self.open_registry()
+        opened = EventProducer(settings, registry, producer)  # type: ignore[arg-type]
+        self.asked[opened] = client
+        return opened
 
-    def open_consumer(self, table: str) -> Consumer:
-        """Return the consumer of an environment that has just started."""
-        client = self.open_dynamodb()
+    def open_consumer(
+        self, table: str, errors: ErrorSink | None = None, stage: str = "lambda"
+    ) -> Consumer:
+        """Return the consumer of an environment that has just started, or of a task."""
+        client, store = self.open_dynamodb(), cast("ObjectStore", self.bucket)
         name = ERRORS if table == READINGS else f"{ERRORS}-{table}"
-        errors = ErrorTable(client, name, self.bucket, clock=time.time)  # type: ignore[arg-type]
-        return Consumer(
-            Registries([self.open_registry()]),
+        errors = errors or ErrorTable(client, name, store, clock=time.time)
+        registry, asked = self.open_registry()
+        consumer = Consumer(
+            Registries([registry]),
             open_table(client, table, SHAPES[table]),
             errors,
-            "lambda",
-            partial_answers=table == READINGS,
+            stage,
+            partial_answers=table == READINGS and stage == "lambda",
         )
+        self.asked[consumer] = asked
+        return consumer
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -134,6 +159,7 @@ class World:
         with (
             patch("penstock.producing.producer.run_within", self._run_within),
             patch("penstock.registry.cache.Future", Awaited),
+            results_remembered(),
         ):
             yield
 
@@ -187,6 +213,7 @@ class Sender:
         if world.weather.happens("producer starts anew", _SHORT):
             self._producer = world.open_producer()
         outcomes: list[Outcome] = []
+        hear = world.hear(self._producer)
 
         def invoke() -> None:
             stamped = [self._stamper.stamp(each.event) for each in batch]
@@ -208,6 +235,7 @@ class Sender:
             told.outcome = outcome
             if isinstance(outcome, Refusal) and not outcome.is_final:
                 self._left.append(told)
+                hear(outcome.error)
 
 
 class Mapping:
@@ -240,6 +268,8 @@ class Mapping:
             if world.weather.happens("delivered again", _SHORT):
                 continue
             held = [source.offset for source in consumed.held]
+            if self.position in held:
+                world.problems.append(f"{batch[0].source}: an answer, and no record has an outcome")
             self.position = min(held, default=batch[-1].source.offset + 1)
 
     def _invoke(self, batch: list[Any]) -> Consumed | None:
@@ -249,6 +279,7 @@ class Mapping:
         if world.weather.happens("delivered to two", _SHORT):
             other = world.open_consumer(self._table)
             world.scheduler.start("other consumer", lambda: other.consume(batch))
+        hear = world.hear(self._consumer)
         found: list[Consumed] = []
         function = world.scheduler.start(
             "consumer", lambda: found.append(self._consumer.consume(batch))
@@ -261,6 +292,7 @@ class Mapping:
             self._consumer = world.open_consumer(self._table)
             return None
         if isinstance(function.error, PenstockError):
+            hear(function.error)
             return None  # the mapping delivers the batch again, whatever the error
         if function.error is not None:
             raise function.error
@@ -272,7 +304,8 @@ class Intruder:
     """A program that writes what no producer of Penstock writes, between the records of others."""
 
     world: World
-    hostile: list[bytes] = field(default_factory=list)
+    hostile: set[bytes] = field(default_factory=set)
+    late: set[bytes] = field(default_factory=set)  # whose version becomes known later
     is_ending: bool = False
 
     def run(self) -> None:
@@ -281,15 +314,20 @@ class Intruder:
         while not self.is_ending:
             self.world.scheduler.sleep(chance.expovariate(1 / 120))
             value = self._make_value()
-            self.hostile.append(value)
-            self.world.topic.append(f"d-{chance.randrange(3)}".encode(), value)
+            self.hostile.add(value)
+            device = _LATE_DEVICE if value in self.late else f"d-{chance.randrange(3)}"
+            self.world.topic.append(device.encode(), value)
 
     def _make_value(self) -> bytes:
         chance = self.world.chance
         genuine = [each.value for each in self.world.topic.all_records() if each.value]
-        make = chance.choice(["noise", "unknown", "truncated", "bomb", "refused"])
+        make = chance.choice(["noise", "unknown", "late", "truncated", "bomb", "refused"])
+        if make == "late" and (version := self.world.glue.add_late(SCHEMA)):
+            value = _write_smallest(version, _LATE_DEVICE)
+            self.late.add(value)
+            return value
         if make == "refused" and (refused := self.world.glue.add_refused(SCHEMA)):
-            return _write_smallest(refused)
+            return _write_smallest(refused, "d-0")
         if make == "truncated" and genuine:
             # The last byte of a record with its time: nothing shorter is a record.
             return chance.choice(genuine)[: 18 + chance.randrange(3)]
@@ -300,9 +338,9 @@ class Intruder:
         return b"{" + chance.randbytes(chance.randrange(30))
 
 
-def _write_smallest(version: Version) -> bytes:
+def _write_smallest(version: Version, device: str) -> bytes:
     """Return the frame of a record that has the fields without defaults."""
     out = io.BytesIO()
-    event = {"deviceId": "d-0", "timestamp": 0, "must": 1}
+    event = {"deviceId": device, "timestamp": 0, "must": 1}
     fastavro.schemaless_writer(out, json.loads(version.definition), event)
     return b"\x03\x00" + uuid.UUID(version.id).bytes + out.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -12,6 +12,7 @@ from typing import Any
 
 from localcloud.services.glue.registry.store import Status
 from penstock.producing import Produced, Refusal
+from tests.simulation.jobs import Jobs
 from tests.simulation.oracle import Sent, Written, check_sent, check_tables, group_by_source
 from tests.simulation.programs import (
     BUDGET,
@@ -24,19 +25,24 @@ from tests.simulation.programs import (
     Sender,
     World,
 )
+from tests.simulation.replays import Replays
 from tests.simulation.scheduler import Scheduler
-from tests.simulation.shop import Shop, check_trips, make_shop_tables
+from tests.simulation.shop import How, Shop, make_shop_tables
+from tests.simulation.trips import check_letters, check_trips
 from tests.simulation.weather import Trouble
 from tests.stubs.dynamodb_tables import DynamoDbTables
 
+PROGRAMS = ("events", "joins", "jobs")
 _HOUR = 3_600.0
 _CALM_SECONDS = 900.0  # in which everything must end
 _OVERDUE_SECONDS = 700.0  # more than retries are apart, and their lease lasts
 _TROUBLE = 0.03  # of calls
+_OUTAGE_KINDS = (Trouble.LOST, Trouble.FAILED, Trouble.THROTTLED, Trouble.DENIED, None, None)
 _OUTAGES = ("glue", "dynamodb", "s3", "kafka")
 _LONGEST_OUTAGE = 300.0
 _SKEW = 120.0
 _SENDERS = 3
+_RETRIES = (How.LEASED, How.NEVER, How.AT_ONCE, How.NEVER)  # by seed
 
 
 @dataclass
@@ -77,43 +83,55 @@ class EventMaker:
         return event
 
 
-def run(seed: int, hours: float = 1.0) -> Report:
-    """Run a world from a seed, and check it."""
+def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> Report:
+    """Run a world from a seed, or some of its programs, and check it."""
     scheduler = Scheduler(seed)
     world = World.build(scheduler, _TROUBLE)
-    with scheduler.instead_of_time(), world.in_place():
+    jobs = Jobs(scheduler, world.weather, world.open_dynamodb)
+    replays = Replays(world)
+    with scheduler.instead_of_time(), world.in_place(), jobs.in_place(), replays.in_place():
         make_event = EventMaker(world)
-        senders = [Sender(world, number, make_event) for number in range(_SENDERS)]
+        has_events = "events" in programs
+        senders = [Sender(world, number, make_event) for number in range(has_events * _SENDERS)]
         for sender in senders:
             skew = scheduler.random.uniform(-_SKEW, _SKEW)
             scheduler.start("sender", sender.run, skew=skew)
         intruder = Intruder(world)
-        scheduler.start("intruder", intruder.run)
         mappings = [
             Mapping(world, table, number)
             for table in (READINGS, LATEST)
-            for number in range(world.topic.partitions)
+            for number in range(has_events * world.topic.partitions)
         ]
+        if has_events:
+            scheduler.start("intruder", intruder.run)
         for mapping in mappings:
             scheduler.start("mapping", mapping.run)
         tables = make_shop_tables()
-        open_client, has_retries = partial(world.open_dynamodb, tables), seed % 2 == 0
-        shop = Shop(scheduler, world.weather, tables, open_client, world.bucket, has_retries)
-        shop.start()
+        open_client = partial(world.open_dynamodb, tables)
+        shop = Shop(scheduler, world.weather, tables, open_client, world.bucket, _RETRIES[seed % 4])
+        if "joins" in programs:
+            shop.start()
+        if "jobs" in programs:
+            jobs.start()
+        if has_events:
+            replays.start()
         scheduler.start("outages", lambda: _cause_outages(world))
         scheduler.run(hours * _HOUR)
         world.weather.clear_up()
-        intruder.is_ending = shop.is_ending = True
+        intruder.is_ending = shop.is_ending = jobs.is_ending = True
         for sender in senders:
             sender.is_ending = True
         scheduler.run(hours * _HOUR + _CALM_SECONDS)
-        due_s = time.time() - _OVERDUE_SECONDS if shop.has_retries else 0.0
+        due_s = time.time() - _OVERDUE_SECONDS if shop.retries.are_made else 0.0
     problems = [
         *("a sender still waits" for each in senders if not each.is_done),
         *("a mapping still has records" for each in mappings if not each.is_done),
         *("a staging task still has records" for _ in range(not shop.is_done)),
         *(f"the dead letter {name} was replaced while it was open" for name in world.replaced),
-        *_check(world, intruder),
+        *world.problems,
+        *jobs.check(),
+        *_check(world, intruder, replays),
+        *check_letters(shop.topics["trips"], _read_trips(tables)[1].values()),
         *check_trips(shop.topics, *_read_trips(tables), due_s),
     ]
     report = Report(seed, problems, world.weather.fired)
@@ -126,6 +144,7 @@ def run(seed: int, hours: float = 1.0) -> Report:
         refused=sum(isinstance(told.outcome, Refusal) for told in world.told),
         joined=len(tables.rows("p-done")),
         letters=len(tables.rows("errors")),
+        job_commits=jobs.table.metadata.sequence,
         turns=scheduler.turns,
     )
     return report
@@ -135,7 +154,7 @@ def _cause_outages(world: World) -> None:
     chance = world.chance
     while not world.weather.is_calm:
         world.scheduler.sleep(chance.expovariate(1 / 600))
-        trouble = chance.choice([Trouble.LOST, Trouble.FAILED, Trouble.THROTTLED, Trouble.DENIED])
+        trouble = chance.choice(_OUTAGE_KINDS)
         seconds = chance.uniform(1, _LONGEST_OUTAGE)
         if not world.weather.is_calm:
             world.weather.begin_outage(chance.choice(_OUTAGES), trouble, seconds)
@@ -146,7 +165,7 @@ def _read_trips(tables: DynamoDbTables) -> tuple[dict[str, Any], dict[str, Any]]
     return final, {row["id"]: row for row in tables.rows("errors")}
 
 
-def _check(world: World, intruder: Intruder) -> list[str]:
+def _check(world: World, intruder: Intruder, replays: Replays) -> list[str]:
     versions: list[Any] = world.glue.versions(SCHEMA, Status.AVAILABLE, Status.PENDING)
     written = {
         str(record.source): Written(
@@ -156,6 +175,7 @@ def _check(world: World, intruder: Intruder) -> list[str]:
             record.source.offset,
             record.value or b"",
             record.value in intruder.hostile,
+            record.value in intruder.late,
         )
         for record in world.topic.all_records()
     }
@@ -172,7 +192,9 @@ def _check(world: World, intruder: Intruder) -> list[str]:
     rows = group_by_source(world.tables.rows(READINGS))
     newest = {row["deviceId"]: row for row in world.tables.rows(LATEST)}
     letters = {row["id"]: row for row in world.tables.rows(ERRORS)}
+    late: list[Any] = [world.glue.find(each) for each in world.glue.hidden_until]
     return [
         *check_sent(sent, written, versions, BUDGET),
-        *check_tables(written.values(), versions, rows, newest, letters),
+        *check_tables(written.values(), [*versions, *late], rows, newest, letters),
+        *replays.check(letters),
     ]

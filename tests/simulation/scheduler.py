@@ -27,12 +27,22 @@ class Program:
     name: str
     greenlet: greenlet
     skew: float = 0.0
-    children: list[Program] = field(default_factory=list)
+    parent: Program | None = None  # unless it is its own
+    children: set[Program] = field(default_factory=set)  # that have not ended
     is_killed: bool = False
     is_done: bool = False
     error: BaseException | None = None
     turn: int = 0  # of the entry in the queue that counts
     waits_for: Program | None = None
+    stall_until: float = 0.0  # with its children; clocks go on
+
+    @property
+    def awake_at(self) -> float:
+        """When it may go on, if it or one that started it stalls."""
+        latest, program = self.stall_until, self.parent
+        while program is not None:
+            latest, program = max(latest, program.stall_until), program.parent
+        return latest
 
     def kill(self) -> None:
         """End it as -9 does: it has no more turns, and nothing is cleaned up."""
@@ -50,7 +60,8 @@ class Scheduler:
         self.turns = 0
         self._main = getcurrent()
         self._queue: list[tuple[float, float, int, Program]] = []
-        self._programs: dict[greenlet, Program] = {}  # killed ones too: none is collected early
+        # Those that have not ended, killed ones too: Python would end what it collects early.
+        self._programs: dict[greenlet, Program] = {}
 
     @property
     def current(self) -> Program | None:
@@ -74,15 +85,18 @@ class Scheduler:
             except BaseException as error:
                 program.error = error
             program.is_done = True
-            if parent is not None and parent.waits_for is program:
-                self._enqueue(parent, self.now)
+            del self._programs[program.greenlet]
+            if parent is not None:
+                parent.children.discard(program)
+                if parent.waits_for is program:
+                    self._enqueue(parent, self.now)
 
         if skew is None:
             skew = parent.skew if parent else 0.0
-        program = Program(name, greenlet(run, self._main), skew)
+        program = Program(name, greenlet(run, self._main), skew, parent)
         self._programs[program.greenlet] = program
         if parent is not None:
-            parent.children.append(program)
+            parent.children.add(program)
         self._enqueue(program, self.now)
         return program
 
@@ -114,15 +128,15 @@ class Scheduler:
             due, _, turn, program = heapq.heappop(self._queue)
             if program.is_killed or program.is_done or turn != program.turn:
                 continue
+            if program.awake_at > due:
+                self._enqueue(program, program.awake_at)
+                continue
             self.now = max(self.now, due)
             self.turns += 1
             program.greenlet.switch()
-            if program.is_done and program.error is not None and not self._is_awaited(program):
+            if program.is_done and program.error is not None and program.parent is None:
                 raise program.error
         self.now = until
-
-    def _is_awaited(self, program: Program) -> bool:
-        return any(program in other.children for other in self._programs.values())
 
     def _enqueue(self, program: Program, due: float) -> None:
         program.turn += 1

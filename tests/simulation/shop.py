@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import partial
 from typing import Any
 
@@ -22,10 +23,11 @@ _CLOSE_SECONDS, _LATE_SECONDS = 4.0, 400.0
 _BATCH = 8
 _TASK_SECONDS, _RETRY_SECONDS = 120.0, 300.0
 _RESERVE_SECONDS = 30.0
-_SHORT = 0.05
+_SHORT, _BY_TWO = 0.05, 0.2
 _WINDOW = 24  # trips that are sold again
 _NEW_SECONDS = 120.0  # after which a trip is sold for the last time
 _NEVER = 8  # of so many customers, one is never sent
+_EARLY_LINE = -1
 
 
 def make_shop_tables() -> DynamoDbTables:
@@ -35,19 +37,29 @@ def make_shop_tables() -> DynamoDbTables:
     return tables
 
 
+class How(StrEnum):
+    """How joins are tried again; where they are not, each trip is woken by what it waits for."""
+
+    NEVER = "never"
+    LEASED = "by one program at a time"
+    AT_ONCE = "by several at once"
+
+    @property
+    def are_made(self) -> bool:
+        """Whether there are any."""
+        return self is not How.NEVER
+
+
 @dataclass
 class Shop:
-    """The topics of the plan, and the programs that write and read them.
-
-    Without retries, each trip must be woken by what it waits for.
-    """
+    """The topics of the plan, and the programs that write and read them."""
 
     scheduler: Scheduler
     weather: Weather
     tables: DynamoDbTables
     open_client: Callable[[], DynamoDbClient]
     bucket: SimulatedBucket
-    has_retries: bool
+    retries: How
     topics: dict[str, list[Any]] = field(
         default_factory=lambda: {table.name: [] for table in PLAN.tables}
     )
@@ -57,9 +69,10 @@ class Shop:
     def start(self) -> None:
         """Start all programs."""
         self.scheduler.start("shop", self._sell)
+        self.scheduler.start("shop", self._sell_in_doubt)
         for name in self.topics:
             self.scheduler.start("staging", partial(self._stage_all, name))
-        for number in range(2 if self.has_retries else 0):
+        for number in range(2 if self.retries.are_made else 0):
             self.scheduler.start("retries", partial(self._retry_all, number))
 
     def _sell(self) -> None:
@@ -78,6 +91,22 @@ class Shop:
             for topic, need in [("trips", event), *needs]:
                 self.scheduler.start("late", partial(self._send_late, topic, need))
 
+    def _sell_in_doubt(self) -> None:
+        """Write trips whose customers come, are deleted and come back at the same moment."""
+        chance = self.scheduler.random
+        self.topics["lines"].append({"order": "o", "line": _EARLY_LINE})
+        while not self.is_ending:
+            self.scheduler.sleep(chance.expovariate(1 / 80))
+            name = f"doubt-{self.scheduler.turns}"
+            trip = {"trip": name, "buyer": name, "order": "o", "line": _EARLY_LINE}
+            self.topics["trips"].append(trip)
+            for _ in range(chance.randint(1, 5)):
+                for event in ({"customer": name}, name):
+                    self.scheduler.sleep(chance.uniform(0, chance.choice([0.1, 1])))
+                    self.topics["customers"].append(event)
+            self.scheduler.sleep(chance.uniform(0, 20))
+            self.topics["customers"].append({"customer": name})
+
     def _send_late(self, topic: str, event: Any) -> None:
         chance = self.scheduler.random
         self.scheduler.sleep(chance.uniform(0, chance.choice([_CLOSE_SECONDS, _LATE_SECONDS])))
@@ -87,9 +116,10 @@ class Shop:
         chance = self.scheduler.random
         while True:
             start = self.positions[name]
-            records = list(enumerate(self.topics[name][start : start + chance.randint(1, _BATCH)]))
+            most = chance.choice([1, 1, 2, _BATCH])
+            records = list(enumerate(self.topics[name][start : start + most]))
             if not records:
-                self.scheduler.sleep(chance.uniform(0.1, 15))
+                self.scheduler.sleep(chance.uniform(0.05, chance.choice([0.5, 15])))
                 continue
             batch = [(event, start + place) for place, event in records]
             if self.weather.happens("staged by two", _SHORT):
@@ -107,11 +137,15 @@ class Shop:
         chance = self.scheduler.random
         while True:
             self.scheduler.sleep(chance.uniform(30, 300))
-            self._attempt(partial(self._retry, f"{number}-{self.scheduler.turns}"), _RETRY_SECONDS)
+            name = f"{number}-{self.scheduler.turns}"
+            if self.weather.happens("retried by two", _BY_TWO):
+                self.scheduler.start("other", partial(self._retry, f"{name}-other"))
+            self._attempt(partial(self._retry, name), _RETRY_SECONDS)
 
     def _retry(self, name: str) -> None:
         client, context = self.open_client(), _Context(time.monotonic() + _RETRY_SECONDS)
-        lease = FunctionLease(LEASES, client, clock=time.time)
+        table = LEASES if self.retries is How.LEASED else ""
+        lease = FunctionLease(table, client, clock=time.time)
         with lease.held_during(context) as is_held:
             if is_held:
                 self._open(client).retry(name, context.has_time)
@@ -159,40 +193,3 @@ class _Context:
 
     def has_time(self) -> bool:
         return self.until - time.monotonic() > _RESERVE_SECONDS
-
-
-def check_trips(
-    topics: dict[str, list[Any]],
-    final: dict[str, dict[str, Any]],
-    letters: dict[str, Any],
-    due_s: float,
-) -> Iterator[str]:
-    """Yield a sentence for each trip that is joined wrongly, or neither joined nor told to wait.
-
-    A task that died may leave the letter of a trip that it joins when it comes again. The retries
-    settle it when it is due: none that was due at `due_s` is left.
-    """
-    customers = {event["customer"] for event in topics["customers"]}
-    lines = {event["line"] for event in topics["lines"]}
-    newest = {
-        event if isinstance(event, str) else event["trip"]: (event, offset)
-        for offset, event in enumerate(topics["trips"])
-    }
-    for key, (event, offset) in newest.items():
-        place, row = f"trips/0/{offset}", final.get(key)
-        letter = letters.get(f"{place}/{1_000 + offset}/join", {})
-        if row is not None and row["_source"] == place:
-            if row.get("_deleted", False) != isinstance(event, str):
-                yield f"{place} is {event}, and its row {row}"
-            elif not row.get("_deleted") and row["customer"] != {"customer": event["buyer"]}:
-                yield f"{place} is joined with {row['customer']}"
-            elif letter.get("nextAttemptAt", due_s) < due_s:
-                yield f"{place} is joined, and its letter is open"
-        elif not letter.keys() & {"parkedAt", "nextAttemptAt"}:
-            yield f"{place} is {event}: not joined, and no letter says so"
-        elif "parkedAt" not in letter and _can_join(event, customers, lines):
-            yield f"{place} has all that it needs, and is not joined: {letter}"
-
-
-def _can_join(event: Any, customers: set[str], lines: set[int]) -> bool:
-    return isinstance(event, str) or (event["buyer"] in customers and event["line"] in lines)

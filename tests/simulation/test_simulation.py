@@ -37,7 +37,7 @@ def _simulate(*words: str) -> str:
 def test_no_hour_of_trouble_ends_wrong(trials):
     seed = trials(0, secrets.randbelow(10**9))  # a night has hours of its own
 
-    said = _simulate("--seed", str(seed), "--runs", str(trials(20, 1_000)), "--seconds", "3600")
+    said = _simulate("--seed", str(seed), "--runs", str(trials(14, 1_000)), "--seconds", "3600")
 
     for service in _SERVICES:
         assert len(re.findall(rf"[1-9][\d,]* {service}: ", said)) >= _FAULTS - 2, said
@@ -45,7 +45,9 @@ def test_no_hour_of_trouble_ends_wrong(trials):
 
 
 def test_a_seed_runs_the_same_way_again():
-    first, again = (re.sub(r" in \d+ s", "", _simulate("--seed", "7", "--runs", "1")) for _ in "12")
+    first, again = (
+        re.sub(r" in \d+ s of", "", _simulate("--seed", "7", "--runs", "1")) for _ in "12"
+    )
 
     assert first == again
 

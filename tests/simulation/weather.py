@@ -11,6 +11,7 @@ from tests.simulation.scheduler import Scheduler
 _QUICK = (0.001, 0.03)  # seconds of an answer
 _LAZY, _SOMETIMES = (0.03, 1.5), 0.1  # so that calls of others fall between two of one program
 _SLOW = (1.0, 25.0)
+_LAGGING = (0.2, 2.0)  # each call, for minutes
 _LATEST = 30.0  # seconds after which the effect of a late call has come
 
 
@@ -34,12 +35,12 @@ class Weather:
     def __init__(self, scheduler: Scheduler, share: float) -> None:
         self._scheduler = scheduler
         self._share = share
-        self._outages: dict[str, tuple[Trouble, float]] = {}
+        self._outages: dict[str, tuple[Trouble | None, float]] = {}
         self.is_calm = False
         self.fired: Counter[str] = Counter()
 
-    def begin_outage(self, service: str, trouble: Trouble, seconds: float) -> None:
-        """Let all calls of a service go wrong for some time."""
+    def begin_outage(self, service: str, trouble: Trouble | None, seconds: float) -> None:
+        """Let all calls of a service go wrong for some time; without a trouble, they lag."""
         self._outages[service] = trouble, self._scheduler.now + seconds
 
     def clear_up(self) -> None:
@@ -58,7 +59,11 @@ class Weather:
         trouble = self._decide(service)
         chance = self._scheduler.random
         bounds = _LAZY if chance.random() < _SOMETIMES else _QUICK
-        self._scheduler.sleep(chance.uniform(*(_SLOW if trouble is Trouble.SLOW else bounds)))
+        if trouble is Trouble.SLOW:
+            bounds = _SLOW
+        elif self._outages.get(service, ("", 0.0))[0] is None:
+            bounds = _LAGGING
+        self._scheduler.sleep(chance.uniform(*bounds))
         return trouble
 
     def do_late(self, call: Callable[[], object]) -> None:
@@ -75,7 +80,10 @@ class Weather:
             return None
         trouble, until = self._outages.get(service, (None, 0.0))
         chance = self._scheduler.random
-        if trouble is None or until <= self._scheduler.now:
+        if until <= self._scheduler.now:
+            self._outages.pop(service, None)
+            trouble = None
+        if trouble is None:
             if chance.random() >= self._share:
                 return None
             trouble = chance.choice([each for each in Trouble if each is not Trouble.DENIED])

@@ -47,6 +47,9 @@ def _plain(value: _Item) -> Any:
     return read_item({"_": value})["_"]
 
 
+_COMMA = re.compile(r", (?![^(]*\))")
+
+
 @cache
 def compile_condition(text: str) -> Callable[[_Item, _Item, _Item], bool]:
     """A function of an item, the expression's names and its values."""
@@ -74,19 +77,30 @@ def _holds(term: _Item, item: _Item, names: _Item, values: _Item) -> bool:
 
 
 def update(item: _Item, text: str, names: _Item, values: _Item) -> _Item:
-    """The item after an update expression of SET and REMOVE."""
-    changes, _, removed = f" {text}".partition(" REMOVE ")
+    """The item after an update expression of SET, REMOVE and ADD."""
+    text, _, added = f" {text}".partition(" ADD ")
+    changes, _, removed = text.partition(" REMOVE ")
     changed = dict(item)
-    for change in filter(None, changes.removeprefix(" SET ").split(", ")):
+    for change in filter(None, _COMMA.split(changes.removeprefix(" SET "))):
         name, _, value = change.partition(" = ")
         name = names.get(name, name)
         if " + " in value:
-            changed[name] = {"N": str(_plain(item[name]) + _plain(values[value.split(" + ")[1]]))}
+            first, _, more = value.partition(" + ")
+            known = item.get(name) if "if_not_exists" in first else item[name]
+            changed[name] = _add(known, values[more])
         else:
             changed[name] = values[value]
     for name in filter(None, removed.split(", ")):
         changed.pop(names.get(name, name), None)
+    if added:
+        name, value = added.split()
+        name = names.get(name, name)
+        changed[name] = _add(item.get(name), values[value])
     return changed
+
+
+def _add(known: _Item | None, more: _Item) -> _Item:
+    return {"N": str((_plain(known) if known else 0) + _plain(more))}
 
 
 @dataclass

@@ -24,6 +24,10 @@ _BATCH: Final = "penstock.batch"
 _PART: Final = "penstock.part"
 _OFFSETS: Final = "penstock.offsets-digest"
 _DIGEST_SIZE: Final = 16
+_START_EMPTY: Final = (
+    "start again with an empty checkpoint and the offsets that follow what the table has"
+)
+_ALL_PARTS: Final = 1_000_000  # more than a batch has
 # Iceberg's summary property with the WAP id of a staged snapshot, which it publishes once.
 _PUBLISHED: Final = "published-wap-id"
 MARKER_KEYS: Final = (_QUERY, _BATCH, _PART, _OFFSETS, _PUBLISHED)
@@ -207,8 +211,7 @@ def _check_age(table: str, newest: int, batch: BatchId, part: int) -> None:
     if newest > batch.number:
         raise LakeHistoryError(
             f"{table} has batch {newest} of query {batch.query} and not part {part} of batch "
-            f"{batch.number}, expected a checkpoint that is as new as the table: start again with "
-            "an empty checkpoint and the offsets that follow what the table has"
+            f"{batch.number}, expected a checkpoint that is as new as the table: {_START_EMPTY}"
         )
 
 
@@ -218,8 +221,7 @@ def _check_offsets(table: str, written: Marker, batch: BatchId) -> None:
             f"{table} has batch {batch.number} of query {batch.query} with offsets of the digest "
             f"{written.digest}, and the checkpoint says {batch.offsets}, of the digest "
             f"{batch.digest}, expected the same: "
-            "the checkpoint lost files or is an old copy; start again with an empty one and the "
-            "offsets that follow what the table has"
+            f"the checkpoint lost files or is an old copy; {_START_EMPTY}"
         )
 
 
@@ -228,12 +230,16 @@ def _undecidable(
 ) -> LakeHistoryError:
     name = WriterRecord.property_of(batch.query)
     until = 0 if oldest is None else oldest.sequence
-    there = WriterRecord(batch.number, part + 1, until)
+    none, all_ = (
+        f"ALTER TABLE {table} SET TBLPROPERTIES "
+        f"('{name}' = '{WriterRecord(batch.number, parts, until).to_property()}')"
+        for parts in (0, _ALL_PARTS)
+    )
     return LakeHistoryError(
         f"cannot determine whether {table} has part {part} of batch {batch.number} of query "
         f"{batch.query}: its snapshots between {record.sequence} and {until} were not expired by "
-        "jobs/maintain_lake.py. Check whether the table has rows of the batch's offsets "
-        f"{batch.offsets}, record the answer and start again: if it has none, ALTER TABLE "
-        f"{table} UNSET TBLPROPERTIES ('{name}'), else ALTER TABLE {table} SET TBLPROPERTIES "
-        f"('{name}' = '{there.to_property()}')"
+        f"jobs/maintain_lake.py. Look for rows of the batch's offsets {batch.offsets}. If the "
+        f"table has later ones, {_START_EMPTY}. If it has some of them and not all, DELETE them, "
+        "as a batch may have several parts. Record what it has then, and start again: if none, "
+        f"{none}; if all, {all_}"
     )

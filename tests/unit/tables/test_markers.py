@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -85,12 +86,31 @@ def test_an_undecidable_history_is_an_error_with_instructions() -> None:
 
     assert str(caught.value) == (
         "cannot determine whether lake.db.t has part 1 of batch 5 of query q: its snapshots "
-        "between 6 and 8 were not expired by jobs/maintain_lake.py. Check whether the table has "
-        'rows of the batch\'s offsets {"t":{"0":9}}, record the answer and start again: if it has '
-        "none, ALTER TABLE lake.db.t UNSET TBLPROPERTIES ('penstock.writer.q'), else ALTER TABLE "
+        "between 6 and 8 were not expired by jobs/maintain_lake.py. Look for rows of the batch's "
+        'offsets {"t":{"0":9}}. If the table has later ones, start again with an empty checkpoint '
+        "and the offsets that follow what the table has. If it has some of them and not all, "
+        "DELETE them, as a batch may have several parts. Record what it has then, and start again: "
+        "if none, ALTER TABLE lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
+        '\'{"batch": 5, "parts": 0, "sequence": 8}\'); if all, ALTER TABLE '
         "lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
-        '\'{"batch": 5, "parts": 2, "sequence": 8}\')'
+        '\'{"batch": 5, "parts": 1000000, "sequence": 8}\')'
     )
+
+
+def test_the_answer_to_an_undecidable_history_holds_for_all_parts_of_the_batch() -> None:
+    commits = _commits("other", until=7)
+    with pytest.raises(LakeHistoryError) as caught:
+        _ask(commits, 5, 0, WriterRecord(4, 1, 6))
+
+    answers = re.findall(r"'penstock.writer.q' = '(.+?)'", str(caught.value))
+
+    for answer, is_there in zip(
+        map(WriterRecord.from_property, answers), (False, True), strict=True
+    ):
+        assert [_ask(commits, 5, part, answer) for part in range(4)] == [is_there] * 4
+        assert not _ask(commits, 6, 0, answer)
+        with pytest.raises(LakeHistoryError, match="expected a checkpoint that is as new"):
+            _ask(commits, 4, 0, answer)
 
 
 @pytest.mark.parametrize(
