@@ -17,9 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from campaign.oracle import Kind
 from campaign.run import Outcome, run_schedule
-from campaign.schedule import Schedule, make_schedule, shrink
+from campaign.schedule import FAULTS, Schedule, make_schedule, shrink
 from campaign.soak import KEPT, make_soak
 from tests.fixtures.faults import Trials
 from tools.commit import find_commit
@@ -38,7 +37,7 @@ def main() -> int:
     schedule = (
         Schedule.read(words.schedule)
         if words.schedule
-        else make_schedule(words.seed, words.minutes, soak=words.soak)
+        else make_schedule(words.seed, words.minutes, soak=words.soak, only=words.only)
     )
     folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,6 +63,9 @@ def _parse() -> argparse.Namespace:
     today = int(time.strftime("%Y%m%d"))
     parser.add_argument("--seed", type=int, default=today, help="makes the schedule [the date]")
     parser.add_argument("--minutes", type=float, default=3, help="in which faults begin [3]")
+    parser.add_argument(
+        "--only", nargs="+", default=(), choices=sorted(FAULTS), metavar="FAULT", help="no others"
+    )
     parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
@@ -117,10 +119,8 @@ def _record(outcome: Outcome, seed: int) -> None:
     is_long = outcome.is_valid and outcome.fired[-1].step.second >= _TRIAL_SECONDS
     if not outcome.peak or not is_long:
         return
-    kinds = Counter(problem.kind for problem in outcome.problems)
-    lost, twice = kinds.pop(Kind.LOST, 0), kinds.pop(Kind.TWICE, 0)
-    records, recovered = len(outcome.history.records), [outcome.recovery_seconds]
-    trials = Trials("soak", 1, records, lost, twice, kinds.total(), recovered)
+    trials = Trials("soak", 1)
+    outcome.tell(trials)
     trials.keep(f"python -m campaign --soak --seed {seed}")
     make_soak(
         outcome.samples,

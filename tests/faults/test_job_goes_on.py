@@ -19,6 +19,7 @@ _PUT = {"service": "s3", "operation": "PutObject", "probability": 0.2}
 _GET = {"service": "s3", "operation": "GetObject", "probability": 0.2}
 _COMMIT = {"service": "glue", "operation": "UpdateTable"}
 _CONFLICT = {"status": 400, "code": "ConcurrentModificationException"}
+_LOOK_UP = Step("PutObject", r"/\d{20}-\d{4}\.jsonl$")
 _ANSWERS = [
     ("object-store-answers", {**_PUT, "kind": Kind.CUT}),
     ("object-store-answers", {**_PUT, "kind": Kind.ERROR, "status": 503, "code": "SlowDown"}),
@@ -48,6 +49,19 @@ def test_a_job_goes_on_whatever_aws_answers(readings, seeded, fault, row, inject
         assert readings.run(Trap()) == 0
 
     answers.count(1, fired=broken.broken)
+    readings.check(answers)
+
+
+def test_a_look_up_whose_answer_was_lost_is_the_jobs_own(readings, fault):
+    """S3 refuses to write the file again; the job does not take it for another job's."""
+    answers, trap = fault("object-store-answers"), Trap([_LOOK_UP], performed=True)
+    readings.send(BATCH)
+    with readings.start(trap) as job:
+        trap.kill = lambda: None
+        assert job.wait(_SECONDS) == 0, job.tell()
+    readings.watch()
+
+    answers.count(1, fired=int(trap.snapped))
     readings.check(answers)
 
 

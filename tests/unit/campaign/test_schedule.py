@@ -32,6 +32,12 @@ def test_ten_minutes_have_each_fault_in_the_order_of_time() -> None:
     assert 0 < seconds[0] < seconds[-1] < _SECONDS
 
 
+def test_a_schedule_may_have_some_faults_alone() -> None:
+    steps = make_schedule(7, _SECONDS / 60, only=["links-cut", "fields-new"]).steps
+
+    assert {each.fault for each in steps} == {"links-cut", "fields-new"}
+
+
 def test_each_fault_of_a_schedule_can_be_injected() -> None:
     assert set(_FAULTS) == FAULTS
 

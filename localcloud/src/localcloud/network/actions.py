@@ -36,7 +36,7 @@ def cut_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
 
 @action("silence-link")
 def silence_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Let the links to a host keep what is sent until they are restored, as a split network does."""
+    """Let the links to a host keep what is sent until restored, as a network that is split does."""
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.is_silent = True

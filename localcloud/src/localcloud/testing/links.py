@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -36,7 +36,8 @@ class BrokerLinks:
     """The links to each broker: those of clients, and that of its followers."""
 
     def __init__(self, relays: Relays, spec: ClusterSpec) -> None:
-        self._relays, self._links = relays, {}
+        self._relays = relays
+        self._links: dict[tuple[int, str], list[Link]] = {}
         for broker in range(1, spec.broker_count + 1):
             for listener, port in spec.ports.items():
                 link = _make_link(spec.address(broker), port)
@@ -44,11 +45,11 @@ class BrokerLinks:
                 of = "followers" if listener == "INTERNAL" else "clients"
                 self._links.setdefault((broker, of), []).append(link)
 
-    def slow(self, broker: int, seconds: float, latency_seconds: float) -> int:
-        """Let each piece of bytes of clients take longer; return how many did."""
+    def slow(self, broker: int, seconds: float, latency: float) -> int:
+        """Let bytes of clients take `latency` seconds; return how many pieces of them did."""
         links = self._links[broker, "clients"]
         for link in links:
-            link.latency_seconds = latency_seconds
+            link.latency_seconds = latency
         return _hold(links, seconds)
 
     def split(self, broker: int, seconds: float, of: str = "clients") -> int:
@@ -84,13 +85,13 @@ def _make_link(address: str, port: int) -> Link:
     return Link(f"{address}:{port}", lambda: (address, port))
 
 
-def _hold(links: list[Link], seconds: float) -> int:
+def _hold(links: Sequence[Link], seconds: float) -> int:
     before = sum(link.held for link in links)
     time.sleep(seconds)
     _mend(links)
     return sum(link.held for link in links) - before
 
 
-def _mend(links: list[Link]) -> None:
+def _mend(links: Iterable[Link]) -> None:
     for link in links:
         link.mend()
