@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
+from tests.fixtures.clocks import write_clock
 from tests.fixtures.consumers import Consumer, make_reader, remove_role
 from tests.fixtures.faults import Trials
 from tests.lambdas.consumer.flow import Flow
@@ -132,3 +134,20 @@ def test_an_outage_is_reported_and_nothing_is_lost(
         outages.count(1, fired=1)  # the mapping told of it
         with outages.recovery():
             flow.wait(outages)
+
+
+@pytest.mark.parametrize("minutes", [-16, 16], ids=["behind", "ahead"])
+def test_a_function_with_a_wrong_clock_gives_up_no_record(
+    flow: Flow, fault: NewTrials, tmp_path: Path, minutes: int
+) -> None:
+    """AWS refuses its signatures: the records wait until the clock is right."""
+    clocks = fault("clock")
+    flow.send_some(10)
+    flow.consumer.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", minutes))
+    with flow.mapped() as mapping:
+        flow.wait_for_problem(mapping, "answered sts:AssumeRole with SignatureDoesNotMatch")
+        assert flow.is_empty()
+        clocks.count(1, fired=1)  # the function told of it
+        flow.consumer.set_environment(PYTHONPATH="")
+        with clocks.recovery():
+            flow.wait(clocks)
