@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -45,7 +46,7 @@ def main() -> int:
     schedule.write(path)
     print(f"seed {schedule.seed}, {len(schedule.steps)} faults, in {folder}", flush=True)
     if words.mutant:
-        return _run_mutant(words.mutant, path, folder)
+        return _run_mutant(words.mutant, path, folder, ["--shrink"] if words.shrink else [])
     if words.shrink:
         return _shrink(schedule, folder)
     _show_faults()
@@ -153,19 +154,19 @@ def _shrink(schedule: Schedule, folder: Path) -> int:
     return _WRONG
 
 
-def _run_mutant(name: str, schedule: Path, folder: Path) -> int:
-    """Run the schedule in a copy of the clone with a planted bug."""
+def _run_mutant(name: str, schedule: Path, folder: Path, more: Sequence[str]) -> int:
+    """Run the schedule in a copy of the clone with a planted bug, with more words."""
     mutant = next((each for each in load_mutants(_ROOT) if each.name == name), None)
     if mutant is None:
         sys.exit(f"found the mutant {name}, expected a name in tests/mutants")
     copy = folder / "clone"
     copy_clone(_ROOT, copy)
     (copy / mutant.file).write_text(mutant.apply(copy))
-    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant")]
+    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant"), *more]
     return _run(words, copy, environ_of_copy(copy))
 
 
-def _run(words: list[str], clone: Path, environ: dict[str, str]) -> int:
+def _run(words: Sequence[str], clone: Path, environ: dict[str, str]) -> int:
     command = [sys.executable, "-m", "campaign", *words]
     return subprocess.run(command, cwd=clone, env=os.environ | environ, check=False).returncode
 

@@ -53,6 +53,24 @@ def test_a_job_goes_on_whatever_aws_answers(readings, seeded, fault, row, inject
     readings.check(answers)
 
 
+def test_columns_are_made_though_other_commits_come_first(readings, fault):
+    """Iceberg itself repeats no change of columns; values without a column would be left out."""
+    answers, trap = fault("lake-answers"), Trap([_LOOK_UP], performed=True, stops=True)
+    readings.send(BATCH)
+    assert readings.run(Trap()) == 0
+    readings.send(BATCH)
+    conflicts = {"kind": Kind.ERROR, "calls": 2, **_COMMIT, **_CONFLICT}
+    with readings.start(trap) as job:
+        # The change follows the look-up of the version that brings the column.
+        trap.kill = lambda: readings.faults.add(**conflicts)
+        assert job.wait(_SECONDS) == 0, job.tell()
+    readings.watch()
+
+    answers.count(1, fired=sum(each.broken for each in readings.faults.list()))
+    readings.faults.clear()
+    readings.check(answers)
+
+
 def test_a_look_up_whose_answer_was_lost_is_the_jobs_own(readings, fault):
     """S3 refuses to write the file again; the job does not take it for another job's."""
     answers, trap = fault("object-store-answers"), Trap([_LOOK_UP], performed=True)
