@@ -24,12 +24,12 @@ def _refuse(minutes: float, service: str, protocol: str) -> AwsError | None:
 
 
 @pytest.mark.parametrize(
-    ("service", "protocol", "code", "status"),
+    ("service", "protocol", "refusal"),
     [
-        ("glue", "json", "InvalidSignatureException", 400),
-        ("lambda", "rest-json", "InvalidSignatureException", 403),
-        ("sts", "query", "SignatureDoesNotMatch", 403),
-        ("ec2", "ec2", "RequestExpired", 400),
+        ("glue", "json", ("InvalidSignatureException", 400)),
+        ("lambda", "rest-json", ("InvalidSignatureException", 403)),
+        ("sts", "query", ("SignatureDoesNotMatch", 403)),
+        ("ec2", "ec2", ("RequestExpired", 400)),
     ],
 )
 @pytest.mark.parametrize(
@@ -39,11 +39,12 @@ def _refuse(minutes: float, service: str, protocol: str) -> AwsError | None:
         (16, f"{_EARLY}(20261128T120000Z + 5 min.)"),
     ],
 )
-def test_a_signature_of_another_time_is_refused(service, protocol, code, status, minutes, said):
+def test_a_signature_of_another_time_is_refused(service, protocol, refusal, minutes, said):
     error = _refuse(minutes, service, protocol)
 
     assert error is not None
-    assert (error.code, error.status, error.message) == (code, status, said)
+    assert (error.code, error.status) == refusal
+    assert error.message == said
 
 
 def test_s3_has_a_limit_and_an_error_of_its_own():
