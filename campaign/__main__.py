@@ -14,12 +14,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from campaign.oracle import Kind
 from campaign.run import Outcome, run_schedule
-from campaign.schedule import Schedule, make_schedule, shrink
+from campaign.schedule import FAULTS, Schedule, make_schedule, shrink
 from campaign.soak import KEPT, make_soak
 from tests.fixtures.faults import Trials
 from tools.commit import find_commit
@@ -38,7 +38,7 @@ def main() -> int:
     schedule = (
         Schedule.read(words.schedule)
         if words.schedule
-        else make_schedule(words.seed, words.minutes, soak=words.soak)
+        else make_schedule(words.seed, words.minutes, soak=words.soak, only=words.only)
     )
     folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def main() -> int:
     schedule.write(path)
     print(f"seed {schedule.seed}, {len(schedule.steps)} faults, in {folder}", flush=True)
     if words.mutant:
-        return _run_mutant(words.mutant, path, folder)
+        return _run_mutant(words.mutant, path, folder, ["--shrink"] if words.shrink else [])
     if words.shrink:
         return _shrink(schedule, folder)
     _show_faults()
@@ -64,6 +64,9 @@ def _parse() -> argparse.Namespace:
     today = int(time.strftime("%Y%m%d"))
     parser.add_argument("--seed", type=int, default=today, help="makes the schedule [the date]")
     parser.add_argument("--minutes", type=float, default=3, help="in which faults begin [3]")
+    parser.add_argument(
+        "--only", nargs="+", default=(), choices=sorted(FAULTS), metavar="FAULT", help="no others"
+    )
     parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
@@ -117,10 +120,8 @@ def _record(outcome: Outcome, seed: int) -> None:
     is_long = outcome.is_valid and outcome.fired[-1].step.second >= _TRIAL_SECONDS
     if not outcome.peak or not is_long:
         return
-    kinds = Counter(problem.kind for problem in outcome.problems)
-    lost, twice = kinds.pop(Kind.LOST, 0), kinds.pop(Kind.TWICE, 0)
-    records, recovered = len(outcome.history.records), [outcome.recovery_seconds]
-    trials = Trials("soak", 1, records, lost, twice, kinds.total(), recovered)
+    trials = Trials("soak", 1)
+    outcome.tell(trials)
     trials.keep(f"python -m campaign --soak --seed {seed}")
     make_soak(
         outcome.samples,
@@ -153,19 +154,19 @@ def _shrink(schedule: Schedule, folder: Path) -> int:
     return _WRONG
 
 
-def _run_mutant(name: str, schedule: Path, folder: Path) -> int:
-    """Run the schedule in a copy of the clone with a planted bug."""
+def _run_mutant(name: str, schedule: Path, folder: Path, more: Sequence[str]) -> int:
+    """Run the schedule in a copy of the clone with a planted bug, with more words."""
     mutant = next((each for each in load_mutants(_ROOT) if each.name == name), None)
     if mutant is None:
         sys.exit(f"found the mutant {name}, expected a name in tests/mutants")
     copy = folder / "clone"
     copy_clone(_ROOT, copy)
     (copy / mutant.file).write_text(mutant.apply(copy))
-    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant")]
+    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant"), *more]
     return _run(words, copy, environ_of_copy(copy))
 
 
-def _run(words: list[str], clone: Path, environ: dict[str, str]) -> int:
+def _run(words: Sequence[str], clone: Path, environ: dict[str, str]) -> int:
     command = [sys.executable, "-m", "campaign", *words]
     return subprocess.run(command, cwd=clone, env=os.environ | environ, check=False).returncode
 

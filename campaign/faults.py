@@ -47,6 +47,22 @@ def _stop_broker(platform: Platform, _: Fields, broker: int, seconds: float) -> 
     return int(stood_still)
 
 
+def _slow_links(platform: Platform, _: Fields, broker: int, seconds: float, latency: float) -> int:
+    with platform.brokers:
+        return platform.links.slow(broker, seconds, latency)
+
+
+def _cut_links(platform: Platform, _: Fields, broker: int, seconds: float) -> int:
+    with platform.brokers:
+        return platform.links.cut(broker, seconds)
+
+
+def _split_links(platform: Platform, _: Fields, broker: int, seconds: float, of: str) -> int:
+    """Lose what a broker and its clients, or its followers, send each other."""
+    with platform.brokers:
+        return platform.links.split(broker, seconds, of)
+
+
 def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> int:
     """Kill the driver right after so many calls of an operation."""
 
@@ -167,6 +183,9 @@ def _await(condition: Callable[[], Any], seconds: float = _PATIENCE_SECONDS) -> 
 _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "broker-killed": _kill_broker,
     "broker-stopped": _stop_broker,
+    "links-slow": _slow_links,
+    "links-cut": _cut_links,
+    "links-split": _split_links,
     "driver-killed": _kill_driver,
     "driver-stopped": _stop_driver,
     "driver-stalls": _stall_driver,

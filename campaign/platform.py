@@ -32,7 +32,8 @@ from localcloud.functions.environment import ExecutionEnvironment
 from localcloud.services.lambda_.mappings import Mappings
 from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
-from localcloud.testing.mappings import AddressedSpec, Topic, mapped
+from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
+from localcloud.testing.mappings import Topic, mapped
 from tests.faults.killing import ACCOUNT, REGION, Trap
 from tests.faults.world import World
 from tests.fixtures.brokers import OPEN, running_brokers
@@ -52,7 +53,10 @@ _CALL: Final = Config(
 
 @dataclass(slots=True)
 class Platform:
-    """The programs and services of a run; who holds `brokers` may take one of them down."""
+    """The programs and services of a run; who holds `brokers` may take one of them down.
+
+    Functions, mapping, driver and followers reach brokers over `links`; who judges does not.
+    """
 
     cloud: Cloud
     client: Callable[..., Any]
@@ -62,6 +66,7 @@ class Platform:
     bucket: str
     job: SupervisedJob
     brokers: Lock
+    links: BrokerLinks
     mapping: str
     offsets: Offsets
 
@@ -128,8 +133,9 @@ def running_platform(folder: Path) -> Iterator[Platform]:
         server = start_server(folder / "aws", 0)
         stack.callback(server.stop)
         cloud, client = server.cloud, open_clients(server.cloud.endpoint)
-        made = running_brokers(folder / "brokers", kind=AddressedSpec, properties=OPEN)
+        made = running_brokers(folder / "brokers", kind=LinkedSpec, properties=OPEN)
         kafka = stack.enter_context(made)
+        links = stack.enter_context(linked(kafka.cluster))
         _create_topic(kafka.cluster)
         world = stack.enter_context(closing(World(cloud, client, kafka, folder, "consume")))
         world.replace_password("the first one")
@@ -155,7 +161,7 @@ def running_platform(folder: Path) -> Iterator[Platform]:
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
         offsets = Offsets(servers, TOPIC, mapping, job.tell)
         yield Platform(
-            cloud, client, world, consumer, producer, bucket, job, Lock(), mapping, offsets
+            cloud, client, world, consumer, producer, bucket, job, Lock(), links, mapping, offsets
         )
 
 

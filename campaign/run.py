@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from campaign.readers import read_bucket, read_records, read_versions
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
 from localcloud.testing import wait_until
+from tests.fixtures.faults import Trials
 
 _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do
@@ -69,6 +71,15 @@ class Outcome:
         if self.problems:
             return 1
         return 0 if self.is_valid else 3
+
+    def tell(self, trials: Trials) -> None:
+        """Tell the trials of a row of docs/faults.md what became of the records."""
+        kinds = Counter(problem.kind for problem in self.problems)
+        trials.records += len(self.history.records)
+        trials.lost += kinds.pop(Kind.LOST, 0)
+        trials.twice += kinds.pop(Kind.TWICE, 0)
+        trials.wrong += kinds.total()
+        trials.recovered_in.append(self.recovery_seconds)
 
 
 class Run:

@@ -8,7 +8,7 @@ since registries are asked for new versions only.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -80,10 +80,16 @@ class Schedule:
         return cls(kept["seed"], tuple(Step(**step) for step in kept["steps"]))
 
 
-def make_schedule(seed: int, minutes: float, *, soak: bool = False) -> Schedule:
-    """Return the schedule of a seed: a pure function. That of a soak has fewer faults a minute."""
+def make_schedule(
+    seed: int, minutes: float, *, soak: bool = False, only: Collection[str] = ()
+) -> Schedule:
+    """Return the schedule of a seed: a pure function.
+
+    That of a soak has fewer faults a minute. With `only`, there are no other faults.
+    """
     rng = Random(seed)  # noqa: S311 - no secret
-    return Schedule(seed, tuple(_make_steps(rng, 60 * minutes, _SOAK_PAUSES if soak else _PAUSES)))
+    pauses = _SOAK_PAUSES if soak else _PAUSES
+    return Schedule(seed, tuple(_make_steps(rng, 60 * minutes, pauses, only or FAULTS)))
 
 
 def shrink(schedule: Schedule, fails: Callable[[Schedule], bool]) -> Schedule:
@@ -98,24 +104,36 @@ def shrink(schedule: Schedule, fails: Callable[[Schedule], bool]) -> Schedule:
     return schedule.prefix(failing)
 
 
-def _make_steps(rng: Random, seconds: float, pauses: tuple[float, float]) -> Iterator[Step]:
+def _make_steps(
+    rng: Random, seconds: float, pauses: tuple[float, float], faults: Collection[str]
+) -> Iterator[Step]:
     second = _FIRST_SECOND
-    for fault in _make_rounds(rng):
+    for fault in _make_rounds(rng, faults):
         if second >= seconds:
             return
         yield Step(round(second, 1), fault, _ARGUMENTS[fault](rng))
         second += rng.uniform(*pauses)
 
 
-def _make_rounds(rng: Random) -> Iterator[str]:
+def _make_rounds(rng: Random, faults: Collection[str]) -> Iterator[str]:
+    every = [*_ARGUMENTS, *["answers-wrong"] * 3, *["fields-new"] * 3]
     while True:
-        round_ = [*_ARGUMENTS, *["answers-wrong"] * 3, *["fields-new"] * 3]
+        round_ = [each for each in every if each in faults]
         rng.shuffle(round_)
         yield from round_
 
 
 def _choose_broker(rng: Random) -> Arguments:
     return {"broker": rng.choice(_BROKERS), "seconds": round(rng.uniform(2, 12), 1)}
+
+
+def _choose_split(rng: Random) -> Arguments:
+    """Split a broker from others, at times for longer than followers count as in sync (30 s)."""
+    return {
+        "broker": rng.choice(_BROKERS),
+        "seconds": round(rng.uniform(5, 40), 1),
+        "of": rng.choice(["clients", "followers"]),
+    }
 
 
 def _choose_answers(rng: Random) -> Arguments:
@@ -139,6 +157,9 @@ def _break_some(rng: Random, calls: Arguments) -> Arguments:
 _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "broker-killed": _choose_broker,
     "broker-stopped": _choose_broker,
+    "links-slow": lambda rng: {**_choose_broker(rng), "latency": round(rng.uniform(0.05, 1), 2)},
+    "links-cut": _choose_broker,
+    "links-split": _choose_split,
     "driver-killed": lambda rng: {"operation": rng.choice(_WRITES), "calls": rng.randint(1, 4)},
     "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},

@@ -135,6 +135,28 @@ def test_a_reset_link_takes_new_connections_at_once(cloud, dial, host):
     dial()
 
 
+def test_a_silent_link_keeps_what_is_sent_until_it_is_restored(cloud, dial, host):
+    live = dial()
+    ask(cloud, "silence-link", host=host)
+
+    live.sendall(b"late")
+    live.shutdown(socket.SHUT_WR)  # arrives after what was sent before it
+    live.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        live.recv(1)
+    with (
+        socket.create_connection(live.getpeername(), timeout=0.3) as new,
+        pytest.raises(TimeoutError),
+    ):
+        new.recv(1)
+
+    assert sum(link.held for link in load_network(cloud).links(host)) == 1
+    ask(cloud, "restore-link", host=host)
+    live.settimeout(WAIT_SECONDS)
+    assert live.recv(100) == b"late"
+    assert live.recv(100) == b""
+
+
 def test_a_slow_link_is_slow(cloud, dial, host):
     connection = dial()
     ask(cloud, "slow-link", host=host, latency_ms=50, bytes_per_second=10_000)

@@ -10,6 +10,7 @@ import boto3
 import pytest
 from py4j.protocol import Py4JJavaError
 
+from localcloud.faults import Faults, Kind
 from penstock.errors import CheckpointError, CheckpointInUseError, SettingsError
 from penstock.spark.state import files as state_files
 from penstock.spark.state.files import StateFiles, read_text
@@ -127,6 +128,17 @@ def s3_folder(spark, cloud):
     for name, text in settings.items():
         hadoop.set(f"fs.s3a.{name}", text)
     return f"s3a://{bucket}/state"
+
+
+def test_a_file_is_written_though_the_answer_of_s3_was_lost(spark, s3_folder, cloud):
+    files, faults = StateFiles(spark, s3_folder), cloud.state(Faults)
+    lost = faults.add(kind=Kind.CUT, service="s3", operation="PutObject", calls=1)
+
+    files.write("a", "text")
+
+    assert lost.broken == 1
+    assert files.read("a") == "text"
+    faults.clear()
 
 
 def test_one_of_two_drivers_writes_a_file_on_s3(spark, s3_folder, monkeypatch):

@@ -22,6 +22,7 @@ from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode_event
+from tests.fixtures.consumers import set_variables
 from tests.fixtures.rejected import REGION, bucket
 from tests.stubs.sessions import make_session
 from tools.build_zip import build
@@ -55,6 +56,10 @@ class Producers:
         """Give each event to an environment of its own."""
         with ThreadPoolExecutor() as pool:
             return list(pool.map(lambda each: invoke(self.client, self.function, each), events))
+
+    def set_environment(self, **variables: str) -> None:
+        """Give the function other variables, which ends its environments."""
+        set_variables(self.client("lambda"), self.function, variables)
 
     def registry(self) -> GlueRegistry:
         """A reader that has read nothing yet."""

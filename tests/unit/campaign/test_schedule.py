@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from campaign import __main__ as command
 from campaign.faults import _FAULTS
 from campaign.schedule import FAULTS, Schedule, Step, make_schedule, shrink
 
@@ -32,6 +34,12 @@ def test_ten_minutes_have_each_fault_in_the_order_of_time() -> None:
     assert 0 < seconds[0] < seconds[-1] < _SECONDS
 
 
+def test_a_schedule_may_have_some_faults_alone() -> None:
+    steps = make_schedule(7, _SECONDS / 60, only=["links-cut", "fields-new"]).steps
+
+    assert {each.fault for each in steps} == {"links-cut", "fields-new"}
+
+
 def test_each_fault_of_a_schedule_can_be_injected() -> None:
     assert set(_FAULTS) == FAULTS
 
@@ -50,3 +58,17 @@ def test_the_shortest_start_that_fails_is_found(culprit: int) -> None:
     found = shrink(schedule, lambda prefix: len(prefix.steps) >= culprit)
 
     assert found == schedule.prefix(culprit)
+
+
+def test_the_schedule_of_a_planted_bug_is_shrunk_in_its_copy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    taken = []
+    monkeypatch.setattr(command, "_run_mutant", lambda *given: taken.append(given) or 1)
+    words = ["--minutes", "1", "--only", "links-cut", "--mutant", "late-acknowledgement"]
+    monkeypatch.setattr(sys, "argv", ["campaign", *words, "--shrink", "--folder", str(tmp_path)])
+
+    assert command.main() == 1
+    path = tmp_path / "schedule.json"
+    assert taken == [("late-acknowledgement", path, tmp_path, ["--shrink"])]
+    assert {each.fault for each in Schedule.read(path).steps} == {"links-cut"}

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from localcloud.door.service import Service
 from localcloud.door.services import find_signed, load_operations
 from localcloud.faults import Faults
 from localcloud.identity import callers, permissions
+from localcloud.identity.clocks import refuse_skewed
 from localcloud.identity.dependent_access import create_linked_role
 
 _log = logging.getLogger(__name__)
@@ -136,6 +138,8 @@ def authorize(exchange: Exchange, go_on: Next) -> HttpAnswer:
     """Refuse a caller that IAM or the service itself does not allow the call."""
     call = exchange.call
     callers.refuse_unknown(call.caller, call.protocol)
+    signed = exchange.request.headers.get("X-Amz-Date", "")
+    refuse_skewed(signed, call.service, call.protocol, datetime.now(UTC))
     call.owner = permissions.authorize(call)
     exchange.service.check(call)
     return go_on()

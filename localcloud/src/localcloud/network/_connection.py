@@ -13,6 +13,7 @@ from localcloud.errors import MissingHopError
 
 _CONNECT_SECONDS = 5.0
 _FLUSH_SECONDS = 5.0
+_SILENT_SECONDS = 0.1  # until a silent link is looked at again
 # SO_LINGER on, with no time: closing sends a reset, so that both ends see the cut at once.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -23,18 +24,22 @@ class Link:
 
     `find_target` returns the server's address or raises MissingHopError; `via` is the local address
     of connections to it. A connection that was idle for longer than `idle_seconds` is forgotten:
-    its next byte is answered by a reset.
+    its next byte is answered by a reset. A silent link keeps its connections and accepts new ones,
+    but what is sent arrives when it is silent no longer, as TCP sends again what a network lost.
+    `held` counts the pieces of bytes that came late.
     """
 
     name: str
     find_target: Callable[[], tuple[str, int]]
     via: str | None = None
     is_cut: bool = False
+    is_silent: bool = False
     latency_seconds: float = 0.0
     bytes_per_second: float = float("inf")
     idle_seconds: float = float("inf")
     idle_fault_seconds: float = float("inf")
     refusal: str | None = None
+    held: int = 0
     connections: set[Connection] = field(default_factory=set, repr=False)
 
     def look_up(self) -> tuple[str, int]:
@@ -58,6 +63,12 @@ class Link:
         for connection in list(self.connections):
             if connection.target not in {None, target}:  # None: it is still being opened
                 connection.abort()
+
+    def mend(self) -> None:
+        """End all faults of the link."""
+        self.is_cut = self.is_silent = False
+        self.latency_seconds, self.bytes_per_second = 0.0, float("inf")
+        self.idle_fault_seconds = float("inf")
 
     def reset(self) -> None:
         """Cut all connections of the link."""
@@ -99,6 +110,15 @@ class Connection:
             self.abort()
         return not forgotten
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the link passes nothing on now."""
+        return self._link.is_silent
+
+    def hold(self) -> None:
+        """Count a piece of bytes that the link does not pass on at once."""
+        self._link.held += 1
+
     def delay(self, size: int) -> float:
         """Return the seconds that the link delays that many bytes."""
         return self._link.latency_seconds + size / self._link.bytes_per_second
@@ -118,6 +138,8 @@ class Connection:
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
         local = (self._link.via, 0) if self._link.via else None
+        while self.is_silent:
+            await asyncio.sleep(_SILENT_SECONDS)
         try:
             self.target = self._link.look_up()
             async with asyncio.timeout(_CONNECT_SECONDS):
@@ -152,13 +174,17 @@ class _Half(asyncio.Protocol):
         if not self._connection.use():
             return
         delay = self._connection.delay(len(data))
-        if not delay:
+        if not delay and not self._connection.is_silent:
             self.other.write(data)
             return
+        self._connection.hold()
         self.pause_reading()
         asyncio.get_running_loop().call_later(delay, self._pass_late, data)
 
     def _pass_late(self, data: bytes) -> None:
+        if self._connection.is_silent:
+            asyncio.get_running_loop().call_later(_SILENT_SECONDS, self._pass_late, data)
+            return
         self.other.write(data)
         self.resume_reading()
 

@@ -34,6 +34,15 @@ def cut_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
     return _name(links)
 
 
+@action("silence-link")
+def silence_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
+    """Let the links to a host keep what is sent until restored, as a network that is split does."""
+    links = _find_links(cloud, host, vpc)
+    for link in links:
+        link.is_silent = True
+    return _name(links)
+
+
 @action("reset-link")
 def reset_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
     """Cut the current connections to a host; new ones are accepted."""
@@ -70,11 +79,10 @@ def expire_link(cloud: Cloud, *, host: str, vpc: str = "", idle_ms: int) -> dict
 
 @action("restore-link")
 def restore_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Undo the effect of cut-link, expire-link and slow-link on the links to a host."""
+    """Undo what cut-link, expire-link, silence-link and slow-link did to the links to a host."""
     links = _find_links(cloud, host, vpc)
     for link in links:
-        link.is_cut, link.latency_seconds, link.bytes_per_second = False, 0.0, float("inf")
-        link.idle_fault_seconds = float("inf")
+        link.mend()
     return _name(links)
 
 

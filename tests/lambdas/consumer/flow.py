@@ -1,0 +1,96 @@
+"""A topic with a model, and the consumer that a mapping gives its records to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer
+
+from localcloud.brokers import BrokerCluster
+from localcloud.testing import wait_until
+from localcloud.testing.mappings import create_topic, get, mapped
+from tests.fixtures.consumers import Consumer
+from tests.fixtures.faults import Trials
+from tests.lambdas.consumer.model import Model
+
+
+class Flow:
+    """A topic with a model, a consumer behind it, and how far the rows are."""
+
+    def __init__(self, broker: BrokerCluster, consumer: Consumer, model: Model) -> None:
+        self.consumer = consumer
+        self.model = model
+        self.topic = create_topic(broker, partitions=4, name=model.topic)
+
+    def send(self, values: list[bytes], partition: int = 0) -> None:
+        """Write records, which the model has made."""
+        servers = self.topic.cluster.bootstrap_servers("PLAINTEXT")
+        producer = KafkaProducer(bootstrap_servers=servers)
+        for value in values:
+            producer.send(self.topic.name, value, partition=partition)
+        producer.flush(10)
+        producer.close()
+
+    def send_some(self, count: int) -> None:
+        """Write so many records to each partition."""
+        for partition in range(4):
+            self.send(self.model.some(count, partition), partition)
+
+    def mapped(self, **settings: Any) -> Any:
+        """Map the topic to the consumer."""
+        settings = {"BatchSize": 50} | settings
+        return mapped(self.consumer.at_home, self.consumer.function, self.topic, **settings)
+
+    @contextmanager
+    def second_member(self, group: str) -> Iterator[None]:
+        """Have another member in the group, which takes partitions away and commits nothing."""
+        servers = self.topic.cluster.bootstrap_servers("PLAINTEXT")
+        settings = {
+            "group_id": group,
+            "enable_auto_commit": False,
+            "session_timeout_ms": 6_000,  # when it leaves without a word
+            "heartbeat_interval_ms": 1_000,
+        }
+        with closing(
+            KafkaConsumer(self.topic.name, bootstrap_servers=servers, **settings)
+        ) as other:
+            wait_until("some partitions", lambda: other.poll(200) or other.assignment(), 60)
+            yield
+
+    def wait(self, trials: Trials | None = None, seconds: float = 60) -> None:
+        """Wait for as many rows as there must be, then compare all of them."""
+        wait_until(f"{self.wanted} rows", lambda: self.count() == self.wanted, seconds)
+        rows = (self.consumer.rows(table) for table in ("readings", "errors"))
+        self.model.compare(*rows, trials)
+
+    def wait_for_problem(self, mapping: str, said: str) -> None:
+        """Wait until the mapping tells of a failure and the function of this one."""
+        wait_until(f"{said} in the log", lambda: self._has_logged(said), 60)
+        # The function logs its failure before it ends; the mapping learns of it afterwards.
+        wait_until("a PROBLEM of the mapping", lambda: "PROBLEM" in self._result(mapping))
+
+    def _result(self, mapping: str) -> str:
+        return str(get(self.consumer.at_home, mapping)["LastProcessingResult"])
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """How many readings and errors there must be."""
+        return len(self.model.readings), len(self.model.errors)
+
+    def count(self) -> tuple[int, ...]:
+        """How many readings and errors there are."""
+        return tuple(len(self.consumer.rows(table)) for table in ("readings", "errors"))
+
+    def is_empty(self) -> bool:
+        """Whether nothing was written or given up."""
+        return self.consumer.rows("readings") == self.consumer.rows("errors") == []
+
+    def _has_logged(self, text: str) -> bool:
+        logs = self.consumer.at_home("logs")
+        try:
+            found = logs.filter_log_events(logGroupName=f"/aws/lambda/{self.consumer.function}")
+        except logs.exceptions.ResourceNotFoundException:  # before its first line
+            return False
+        return any(text in event["message"] for event in found["events"])
