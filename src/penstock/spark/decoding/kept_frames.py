@@ -27,14 +27,16 @@ class KeptFrames:
 
     def __init__(self, kept: Any, known: Collection[SchemaKey]) -> None:
         self._kept = kept
-        *own, self.total = map(int, kept.count(_write(known)).split())
+        *own, self.total = map(int, kept.count(_write_keys(known)).split())
         self.of_key: Mapping[SchemaKey, int] = dict(zip(known, own, strict=True))
 
     def read(
         self, session: SparkSession, keys: Collection[SchemaKey], *, others: bool = False
     ) -> DataFrame:
         """Return the frames that have one of these keys, or those that have none of them."""
-        rows = DataFrame(self._kept.read(session._jsparkSession, _write(keys), others), session)
+        rows = DataFrame(
+            self._kept.read(session._jsparkSession, _write_keys(keys), others), session
+        )
         columns = (each for each in rows.columns if each != _START)
         return rows.selectExpr(*columns, f"substring(value, {_START}) AS payload")
 
@@ -55,5 +57,5 @@ def keep_frames(frames: DataFrame, known: Collection[SchemaKey]) -> Iterator[Kep
         kept.free()
 
 
-def _write(keys: Collection[SchemaKey]) -> str:
+def _write_keys(keys: Collection[SchemaKey]) -> str:
     return " ".join(each.pack().hex() for each in keys)

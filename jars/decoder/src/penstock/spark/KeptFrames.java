@@ -96,9 +96,9 @@ public final class KeptFrames {
       Map<String, Long> counts = new HashMap<>();
       while (chunks.hasNext()) {
         FrameChunk each = chunks.next();
-        boolean isKnown = known.contains(ByteBuffer.wrap(each.schema));
-        String key = isKnown ? HexFormat.of().formatHex(each.schema) : "";
-        counts.merge(key, (long) each.rows, Long::sum);
+        boolean isKnown = known.contains(ByteBuffer.wrap(each.schema()));
+        String key = isKnown ? HexFormat.of().formatHex(each.schema()) : "";
+        counts.merge(key, (long) each.rows().rows(), Long::sum);
       }
       return List.of(counts).iterator();
     }
@@ -120,14 +120,14 @@ public final class KeptFrames {
       if (parsed == null) {
         parsed = parseAll(keys);
       }
-      return parsed.contains(ByteBuffer.wrap(chunk.schema)) != others;
+      return parsed.contains(ByteBuffer.wrap(chunk.schema())) != others;
     }
   }
 
   private record ReadRows(int width) implements FlatMapFunction<FrameChunk, InternalRow> {
     @Override
     public Iterator<InternalRow> call(FrameChunk chunk) {
-      return chunk.read(width);
+      return chunk.rows().read(width);
     }
   }
 }
