@@ -29,6 +29,7 @@ from bench.spark.ways import (
 )
 from bench.spark.world import World
 from penstock.schemas import canonical_form
+from penstock.spark.decoding.jar import load_jar
 from tests.spark.sinks import sink_settings
 
 _RECORDS = 1_600
@@ -38,6 +39,7 @@ _FORM = Form(calls=10, records=_RECORDS, turns=1)  # the fewest with whole share
 @pytest.fixture(scope="module")
 def world(spark, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
+    load_jar(spark)  # with the source that reads topics
     with running_broker(folder / "broker") as servers:
         yield World(spark, servers, folder / "world", _RECORDS)
 
