@@ -9,7 +9,6 @@ from bench.ladder import Form, Result, Rung, Turns, choose, least, race, ratio, 
 from bench.spark.records import make_frames, make_named_versions
 from bench.spark.ways import Outlet, Product
 from bench.spark.world import World, world_for
-from penstock.spark.query.stream import keep_records
 
 _GOALS = {15: 0.85, 50: 0.7}
 _SHARE = 8  # of the records
@@ -22,9 +21,7 @@ def _open(world: World, routes: int, records: int) -> Callable[[], None]:
     product = Product(world, versions, outlet={each.name: Outlet() for each in versions})
 
     def take() -> None:
-        # As a query keeps the records of a batch that several tables read.
-        with keep_records(world.read(topic)) as kept:
-            product.expect(records, kept)
+        product.expect(records, world.read(topic))
 
     return take
 

@@ -79,7 +79,7 @@ def open_batches(
     """Open the batches of a table, or of a table for each schema name."""
     by_name = outlet if isinstance(outlet, Mapping) else {None: outlet}
     tables = [Table((each,), Route(schema=name), name or "") for name, each in by_name.items()]
-    context = BatchContext(Registries([registry]), NoErrors())
+    context = BatchContext(Registries([registry]), NoErrors(), bounded=True)
     return TableBatches(tables, lambda _: ledger, context)
 
 

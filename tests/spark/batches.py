@@ -15,15 +15,20 @@ from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import CountedRegistry
 
 
-def open_batches(registries, ledger, sinks, errors, columns=None):
-    """Open the batches of a table with these sinks, or of tables with sinks by schema name."""
+def open_batches(  # noqa: PLR0913 - what a query has
+    registries, ledger, sinks, errors, columns=None, *, bounded=False
+):
+    """Open the batches of a table with these sinks, or of tables with sinks by schema name.
+
+    Frames of batches that are bounded are kept for the tables by schema name.
+    """
     by_name = sinks if isinstance(sinks, Mapping) else {None: sinks}
     tables = [
         Table(tuple(each), Route(schema=name), name or "", columns)
         for name, each in by_name.items()
     ]
     (group,) = group_tables(tables)
-    return Batches(group, ledger, BatchContext(registries, errors))
+    return Batches(group, ledger, BatchContext(registries, errors, bounded=bounded))
 
 
 class Job:

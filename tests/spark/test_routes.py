@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.registry import CachedRegistry, Registries
+from penstock.spark.query.parts import PartWriter
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
@@ -20,8 +21,8 @@ _GROWN = make_record(("deviceId", "string"), ("at", ["null", "long"]), name="Ord
 class Job:
     """A query with a table for each schema, which can be started again on what it left behind."""
 
-    def __init__(self, spark, folder):
-        self.spark, self.folder = spark, folder
+    def __init__(self, spark, folder, *, bounded):
+        self.spark, self.folder, self.bounded = spark, folder, bounded
         self.registry = CountedRegistry()
         for name in ("sensor", "order", "errors"):
             (folder / name).mkdir()
@@ -31,22 +32,25 @@ class Job:
     def register(self, name, schema):
         return self.registry.register(name, schema).version
 
-    def take(self, values, number, sinks=None):
-        """Take a batch as after a start: with what is on disk, and what the registry says."""
+    def open(self, sinks=None):
+        """Start with what is on disk, and what the registry says."""
         routes = {name: [sink] for name, sink in (sinks or self.sinks).items()}
         ledger = Ledger(self.spark, str(self.folder / "schemas"))
         registries = Registries([CachedRegistry(self.registry)])
-        batches = open_batches(registries, ledger, routes, self.errors)
+        return open_batches(registries, ledger, routes, self.errors, bounded=self.bounded)
+
+    def take(self, values, number, sinks=None):
+        """Take a batch as after a start."""
         records = make_topic(self.spark, values, first=100 * number)
-        return batches.write_batch(records, BatchId("query", number))
+        return self.open(sinks).write_batch(records, BatchId("query", number))
 
     def rows(self, name):
         return self.sinks[name].rows(self.spark)
 
 
-@pytest.fixture
-def job(spark, tmp_path):
-    return Job(spark, tmp_path)
+@pytest.fixture(params=[True, False], ids=["kept", "unbounded"])
+def job(request, spark, tmp_path):
+    return Job(spark, tmp_path, bounded=request.param)
 
 
 def test_each_schema_has_its_own_table_and_a_name_without_one_is_filed(job):
@@ -92,3 +96,28 @@ def test_a_route_that_is_taken_away_leaves_errors_and_no_rows(job):
     assert (
         job.errors.read()[101]["detail"] == "found a record of schema order, expected one of sensor"
     )
+
+
+def test_a_kept_batch_is_read_once_and_a_table_without_records_runs_nothing(
+    spark, tmp_path, monkeypatch
+):
+    job = Job(spark, tmp_path, bounded=True)
+    sensor, order = job.register("sensor", _SENSOR), job.register("order", _ORDER)
+    rows = [{"deviceId": "a", "value": 1.5}, {"deviceId": "b", "value": "x"}]
+    values = [frame(sensor, rows[0]), frame(order, rows[1])]
+    batches = job.open()
+    for number, some in enumerate((values, values, values[:1])):  # learned, known, and marked
+        batches.write_batch(make_topic(spark, some, first=2 * number), BatchId("query", number))
+    reads = spark.sparkContext.accumulator(0)
+    fresh = make_topic(spark, values[:1] * 3, first=10)
+    counted = spark.createDataFrame(fresh.rdd.map(lambda row: (reads.add(1), row)[1]), fresh.schema)
+    written = []
+    write = PartWriter.write
+    monkeypatch.setattr(
+        PartWriter, "write", lambda self, *given: (written.append(self), write(self, *given))[1]
+    )
+
+    counts = batches.write_batch(counted, BatchId("query", 3))
+
+    assert (counts.records, counts.rows, reads.value, len(written)) == (3, 3, 3, 1)
+    assert set(job.rows("sensor")) == {0, 2, 4, 10, 11, 12}

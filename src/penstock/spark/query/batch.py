@@ -15,7 +15,8 @@ batch has the same parts (docs/adr/0012-parts-of-a-batch.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -29,9 +30,10 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.decoding.keeper import RecordKeeper
+from penstock.spark.decoding.kept_frames import KeptFrames, keep_frames
 from penstock.spark.failures import FailureFinder, store_dead_letters
 from penstock.spark.query.concurrently import Lanes
-from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartWriter
+from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartFrames, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
 from penstock.spark.sinks.base import Part
@@ -45,19 +47,40 @@ class _Batch:
     """A batch in progress: its records, the versions that determine its parts, and its counts.
 
     After part 0, `frames` are those of unknown versions, if the pass has kept them in `keeper`.
+    Until then, or without a keeper, they are read from `kept`, if executors keep all frames.
     """
 
     id: BatchId
     frames: DataFrame
     versions: BatchVersions
     constant: str = ""
+    kept: KeptFrames | None = None
     keeper: RecordKeeper | None = None
     figures: Figures = field(default_factory=Figures)
     may_have_unknown: bool = True  # keys that are in no look-up yet
 
+    def select(self, frames: DataFrame, keys: Collection[SchemaKey]) -> PartFrames:
+        """Return those of the batch's frames that have one of these keys."""
+        if self.kept:
+            own = self.kept.read(frames.sparkSession, keys)
+            return PartFrames(own, are_known=True, are_kept=True)
+        return PartFrames(frames.filter(_is_among(keys)), are_known=True)
+
+    def select_others(self, keys: Collection[SchemaKey]) -> PartFrames:
+        """Return all frames; those with one of these keys belong elsewhere, or are left out."""
+        if self.kept:
+            own = self.kept.read(self.frames.sparkSession, keys, others=True)
+            return PartFrames(own, are_kept=True)
+        status = F.expr(f"IF({_is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
+        return PartFrames(self.frames.withColumn("status", status) if keys else self.frames)
+
     def select_unknown(self) -> DataFrame:
         """Return the frames whose schema keys no look-up has answered."""
-        return self.frames.filter(f"{FRAMED} AND NOT {_is_among(self.versions.answered())}")
+        return self.select_others(self.versions.answered()).rows.filter(FRAMED)
+
+    def may_have(self, versions: Sequence[SchemaVersion]) -> bool:
+        """Return whether records may have one of these versions."""
+        return not self.kept or any(self.kept.of_key.get(each.key, 1) for each in versions)
 
     def find_keys(self) -> list[SchemaKey]:
         """Return the unknown schema keys, most frequent first, at most `IDS_AT_ONCE` of them."""
@@ -87,6 +110,7 @@ class Batches:
 
     def __init__(self, group: TableGroup, ledger: Lookups, context: BatchContext) -> None:
         self._columns = group.columns
+        self._keeps = keeps_frames(group, context)
         self._framing = context.registries.framing
         self._errors = context.errors
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
@@ -106,12 +130,20 @@ class Batches:
         if self._columns is not None and self._columns.constant:
             frames = frames.withColumn(self._columns.constant, F.lit(constant))
         batch = _Batch(batch_id, frames, self._lookup.open(batch_id), constant)
+        with ExitStack() as stack:
+            if self._keeps:
+                known = [each.key for each in batch.versions.known]
+                batch.kept = stack.enter_context(keep_frames(frames, known))
+                batch.figures.records = batch.kept.total
+            return self._write_parts(batch)
+
+    def _write_parts(self, batch: _Batch) -> BatchCounts:
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
             while lookup := self._lookup.look_up(batch.versions, batch.find_keys):
                 self._write_lookup(batch, lookup)
-        batch.figures.check(batch_id)
+        batch.figures.check(batch.id)
         return count_batch(records_read, batch.figures, batch.versions)
 
     def needs_marker(self, number: int) -> bool:
@@ -133,24 +165,24 @@ class Batches:
         """Write part 0; the first table's pass also stores the dead letters that have no table."""
         first = next(iter(self._writers))
         others = [each for each in batch.versions.known if self._lookup.table_of(each) != first]
-        frames = batch.frames
-        if others:
-            keys = (each.key for each in others)
-            status = F.expr(f"IF({_is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
-            frames = frames.withColumn("status", status)
+        frames = batch.select_others([each.key for each in others])
         batch.keeper = self._write_table(batch, first, frames, 0, batch.figures)
         self._write_each(batch, others, 0)
         if batch.figures.unknown and batch.keeper:
             kept = batch.keeper.read().drop("status", "schema")
-            batch.frames = split_frames(kept, self._framing)
+            batch.frames, batch.kept = split_frames(kept, self._framing), None
 
     def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
         """Write the records of these versions to their tables; without a table, as dead letters."""
         found = {table: self._lookup.of_table(table, versions) for table in self._writers}
-        figures = {table: Figures() for table, own in found.items() if own}
+        figures = {
+            table: Figures()
+            for table, own in found.items()
+            if own and (batch.may_have(own) or self._writers[table].needs_marker)
+        }
 
         def write(table: str, frames: DataFrame) -> None:
-            own = frames.filter(_is_among(each.key for each in found[table]))
+            own = batch.select(frames, [each.key for each in found[table]])
             self._write_table(batch, table, own, part, figures[table])
 
         self._lanes.run(batch.frames, {table: partial(write, table) for table in figures})
@@ -159,7 +191,7 @@ class Batches:
         self._give_up(batch, self._lookup.find_unroutable(versions))
 
     def _write_table(
-        self, batch: _Batch, table: str, frames: DataFrame, number: int, figures: Figures
+        self, batch: _Batch, table: str, frames: PartFrames, number: int, figures: Figures
     ) -> RecordKeeper | None:
         versions = self._lookup.of_table(table, batch.versions.all())
         part = Part(batch.id, number, versions, self._framing, batch.constant)
@@ -168,8 +200,13 @@ class Batches:
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:
             finder = FailureFinder.of(self._framing, KnownSchemas({}, dict(refused)))
-            rows = batch.frames.filter(_is_among(refused))
+            rows = batch.select(batch.frames, refused.keys()).rows
             batch.figures.add_dead_letters(store_dead_letters(rows, finder, self._errors))
+
+
+def keeps_frames(group: TableGroup, context: BatchContext) -> bool:
+    """Return whether executors keep the frames of a batch, of which each table reads its own."""
+    return context.bounded and len(group.tables) > 1
 
 
 def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:

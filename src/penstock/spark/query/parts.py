@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, pairwise
 from typing import Final
@@ -62,12 +62,29 @@ class BatchContext:
         errors: a sink for records that cannot be decoded or written.
         lease: sinks are written to only while it is held.
         transform: a function of decoded rows, applied before every sink.
+        bounded: whether batches have a limit, so that executors may keep one.
     """
 
     registries: Registries
     errors: ErrorSink
     lease: Fence = field(default_factory=NoLease)
     transform: Transform | None = None
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartFrames:
+    """The split frames of a part.
+
+    Attributes:
+        rows: the frames.
+        are_known: whether all have versions of the part, so that only rows and errors come of them.
+        are_kept: whether they were split before this pass.
+    """
+
+    rows: DataFrame
+    are_known: bool = False
+    are_kept: bool = False
 
 
 class PartWriter:
@@ -81,7 +98,10 @@ class PartWriter:
 
     def __init__(self, table: Table, context: BatchContext) -> None:
         is_staged, is_routed = table.columns is not None, table.route.schema is not None
-        self._filters = write_filters(is_staged=is_staged, is_routed=is_routed)
+        self._filters = {
+            known: write_filters(is_staged=is_staged, is_routed=is_routed, are_known=known)
+            for known in (True, False)
+        }
         self._table = table
         self._context = context
         self._decoder: Decoder | None = None
@@ -92,7 +112,7 @@ class PartWriter:
         """Return whether an empty part would commit a marker."""
         return time.monotonic() >= self._marked_until
 
-    def write(self, part: Part, frames: DataFrame, figures: Figures) -> RecordKeeper | None:
+    def write(self, part: Part, frames: PartFrames, figures: Figures) -> RecordKeeper | None:
         """Write frames as one part, with the part's versions; without one, nothing is decoded.
 
         Returns:
@@ -100,17 +120,19 @@ class PartWriter:
         """
         if not part.versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            return self._write_part(part, frames.withColumn("status", unknown), None, figures)
+            checked = replace(frames, rows=frames.rows.withColumn("status", unknown))
+            return self._write_part(part, checked, None, figures)
         if self._decoder is None or self._decoder.versions != part.versions:
             columns = self._table.columns
-            self._decoder = Decoder(frames.sparkSession, part.versions, columns)
-        checked = decode_frames(self._decoder, frames)
-        return self._write_part(part, checked, self._decoder, figures)
+            self._decoder = Decoder(frames.rows.sparkSession, part.versions, columns)
+        decoded = decode_frames(self._decoder, frames.rows, are_kept=frames.are_kept)
+        return self._write_part(part, replace(frames, rows=decoded), self._decoder, figures)
 
     def _write_part(
-        self, part: Part, checked: DataFrame, decoder: Decoder | None, figures: Figures
+        self, part: Part, frames: PartFrames, decoder: Decoder | None, figures: Figures
     ) -> RecordKeeper | None:
-        """Write the rows and dead letters of a part."""
+        """Write the rows and dead letters of a part, whose frames are decoded."""
+        checked, filters = frames.rows, self._filters[frames.are_known]
         keeper = make_keeper(checked, decoder)
         refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
 
@@ -122,10 +144,10 @@ class PartWriter:
         writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
         is_marked = not self.needs_marker
         counts = _compare(
-            part.batch, count_passes(checked, () if is_marked else writes, self._filters, keeper)
+            part.batch, count_passes(checked, () if is_marked else writes, filters, keeper)
         )
         if is_marked and counts["rows"]:
-            _compare(part.batch, chain([counts], count_passes(checked, writes, self._filters)))
+            _compare(part.batch, chain([counts], count_passes(checked, writes, filters)))
         if counts["rows"]:
             self._marked_until = 0.0
         elif writes and not is_marked:
@@ -219,15 +241,18 @@ class Figures:
             raise _changed(batch, self.records, found)
 
 
-def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
+def decode_frames(decoder: Decoder, frames: DataFrame, *, are_kept: bool = False) -> DataFrame:
     """Decode frames in the stage that opens them, unless its method would become too long.
+
+    Frames that are kept were opened by another stage.
 
     HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py): the
     SQL that opens a frame with headers is long, and so is what writes many columns. Very wide
     records are decoded in one stage, and get their columns in the next.
     """
     is_very_wide = decoder.width > _VERY_WIDE
-    if "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE:
+    is_long = "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE
+    if is_long and not are_kept:
         frames = _end_stage(frames, "frames")
     decoded = decoder.decode(frames)
     return _end_stage(decoded, "decoded") if is_very_wide else decoded
@@ -243,16 +268,16 @@ def _end_stage(rows: DataFrame, name: str) -> DataFrame:
     return rows.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
-def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:
+def write_filters(*, is_staged: bool, is_routed: bool, are_known: bool = False) -> dict[str, str]:
     """Return filters that leave out the records of one status after the other, until rows remain.
 
     They have the names of the figures; each costs a little time to plan.
     """
-    possible = {"empty": is_staged, "elsewhere": is_routed}
+    possible = {"empty": is_staged, "elsewhere": is_routed and not are_known}
     others = {
         name: f"status <> '{status}'"
         for name, status in _LEFT_OUT.items()
-        if possible.get(name, True)
+        if possible.get(name, not are_known)
     }
     return {"records": "TRUE", **others, "errors": f"status = '{RowStatus.DECODED}'"}
 

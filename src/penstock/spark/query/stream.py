@@ -219,9 +219,8 @@ class StreamQuery:
         self.lease.check()
         is_by_topic = any(each.route.by_topic for each in self.tables)
         has_passes = is_by_topic or len(self.tables) > 1 or len(self.tables[0].sinks) > 1
-        keep = (
-            partial(keep_records, few=is_by_topic) if self.bounded and has_passes else nullcontext
-        )
+        keeps = self.bounded and has_passes and not batches.keeps_frames
+        keep = partial(keep_records, few=is_by_topic) if keeps else nullcontext
         with keep(watch.before(records, batch.number)) as kept:
             done = batches.write_batch(kept, batch)
             return replace(done, lost=watch.after(kept, batch.number, done.records))
@@ -238,5 +237,7 @@ class StreamQuery:
             folder = f"{checkpoint.ledger}/{name}" if name else checkpoint.ledger
             return Ledger(spark, folder, next_batch)
 
-        context = BatchContext(self.registries, self.errors, self.lease, self.transform)
+        context = BatchContext(
+            self.registries, self.errors, self.lease, self.transform, self.bounded
+        )
         return TableBatches(self.tables, open_ledger, context)

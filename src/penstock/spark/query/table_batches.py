@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.errors import CheckpointError, Reason
-from penstock.spark.query.batch import Batches
+from penstock.spark.query.batch import Batches, keeps_frames
 from penstock.spark.query.concurrently import Lanes
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.record_batches import RecordBatches
@@ -41,6 +41,7 @@ class TableBatches:
     ) -> None:
         self._tables = tables
         self._steps: list[_Step] = []
+        self.keeps_frames = False  # so that nobody else must keep records
 
         for reads_records, groups in group_steps(tables, context):
             ledgers = {name: open_ledger(name) for name in groups}
@@ -51,6 +52,7 @@ class TableBatches:
                 name: Batches(group, ledgers[name], context) for name, group in groups.items()
             }
             self._steps.append(_write_groups(batches, Lanes()))
+            self.keeps_frames |= any(keeps_frames(each, context) for each in groups.values())
 
     def write_batch(self, records: DataFrame, batch: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.

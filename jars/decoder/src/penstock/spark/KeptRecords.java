@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.ObjectOutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
@@ -12,14 +13,16 @@ import org.apache.spark.util.AccumulatorV2;
  * <p>A task keeps so many bytes, and the driver those of all its tasks. Records beyond that are
  * counted and dropped, so whoever wants all of them reads them again.
  */
-final class KeptRecords extends AccumulatorV2<byte[], List<byte[]>> {
+final class KeptRecords extends AccumulatorV2<UnsafeRow, List<RowBytes>> {
   private static final long serialVersionUID = 1;
 
   private final long mostOfTask;
   private final long most;
-  private List<byte[]> rows = new ArrayList<>();
+  private List<RowBytes> chunks = new ArrayList<>();
+  private RowBytes open = new RowBytes();
   private long bytes;
   private long count;
+  private boolean isFull;
 
   KeptRecords(long mostOfTask, long most) {
     this.mostOfTask = mostOfTask;
@@ -27,40 +30,43 @@ final class KeptRecords extends AccumulatorV2<byte[], List<byte[]>> {
   }
 
   @Override
-  public synchronized void add(byte[] row) {
-    keep(List.of(row), row.length, 1, mostOfTask);
+  public synchronized void add(UnsafeRow row) {
+    count++;
+    if (!fits(row.getSizeInBytes(), mostOfTask)) {
+      return;
+    }
+    open.add(row);
+    if (open.isFull()) {
+      close();
+    }
   }
 
   @Override
-  public synchronized void merge(AccumulatorV2<byte[], List<byte[]>> other) {
+  public synchronized void merge(AccumulatorV2<UnsafeRow, List<RowBytes>> other) {
     KeptRecords added = (KeptRecords) other;
-    keep(added.rows, added.bytes, added.count, most);
+    count += added.count;
+    if (added.isFull) {
+      drop();
+    } else if (fits(added.bytes, most)) {
+      chunks.addAll(added.value());
+    }
   }
 
   /** Returns whether records were dropped, so that no more are of use. */
   synchronized boolean isFull() {
-    return rows.size() < count;
+    return isFull;
   }
 
   /** Counts a record without keeping it. */
-  synchronized void drop() {
+  synchronized void skip() {
     count++;
-  }
-
-  private void keep(List<byte[]> added, long more, long records, long limit) {
-    count += records;
-    bytes += more;
-    if (bytes <= limit) {
-      rows.addAll(added);
-    } else {
-      rows.clear();
-    }
   }
 
   /** Returns the rows, and none if they were too many. */
   @Override
-  public synchronized List<byte[]> value() {
-    return isFull() ? List.of() : rows;
+  public synchronized List<RowBytes> value() {
+    close();
+    return chunks;
   }
 
   @Override
@@ -71,9 +77,10 @@ final class KeptRecords extends AccumulatorV2<byte[], List<byte[]>> {
   @Override
   public synchronized KeptRecords copy() {
     KeptRecords copy = new KeptRecords(mostOfTask, most);
-    copy.rows = new ArrayList<>(rows);
+    copy.chunks = new ArrayList<>(value());
     copy.bytes = bytes;
     copy.count = count;
+    copy.isFull = isFull;
     return copy;
   }
 
@@ -84,9 +91,10 @@ final class KeptRecords extends AccumulatorV2<byte[], List<byte[]>> {
 
   @Override
   public synchronized void reset() {
-    rows = new ArrayList<>();
+    drop();
     bytes = 0;
     count = 0;
+    isFull = false;
   }
 
   /** The records of a task are sent once, at its end. */
@@ -95,7 +103,29 @@ final class KeptRecords extends AccumulatorV2<byte[], List<byte[]>> {
     return true;
   }
 
+  private boolean fits(long more, long limit) {
+    bytes += more;
+    if (!isFull && bytes > limit) {
+      drop();
+    }
+    return !isFull;
+  }
+
+  private void drop() {
+    isFull = true;
+    chunks = new ArrayList<>();
+    open = new RowBytes();
+  }
+
+  private void close() {
+    if (open.rows() > 0) {
+      chunks.add(open.trim());
+      open = new RowBytes();
+    }
+  }
+
   private synchronized void writeObject(ObjectOutputStream stream) throws IOException {
+    close();
     stream.defaultWriteObject();
   }
 }

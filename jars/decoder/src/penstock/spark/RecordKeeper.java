@@ -2,18 +2,21 @@ package penstock.spark;
 
 import java.io.Serializable;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.api.java.function.Function;
+import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
 import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
@@ -34,7 +37,6 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
   private static final long serialVersionUID = 1;
   private static final int STATUS = 3;
   private static final int SCHEMA = 4;
-  private static final int ROWS_OF_A_TASK = 1_000;
 
   private final String name = "keeper_" + UUID.randomUUID().toString().replace("-", "");
   private final KeptRecords kept;
@@ -49,13 +51,13 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
   /** Keeps a record; Spark finds this method by its name and its argument. */
   public boolean invoke(InternalRow record) {
     if (kept.isFull()) {
-      kept.drop();
+      kept.skip();
       return true;
     }
     if (projection == null) {
       projection = UnsafeProjection.create(type);
     }
-    kept.add(projection.apply(record).getBytes());
+    kept.add(projection.apply(record));
     return true;
   }
 
@@ -64,7 +66,8 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
    * before a shuffle.
    */
   public boolean hasAll(long records) {
-    return kept.value().size() == records && rows().map(Place::of).distinct().count() == records;
+    long found = kept.value().stream().mapToLong(RowBytes::rows).sum();
+    return found == records && rows().map(Place::of).distinct().count() == records;
   }
 
   /** Returns the keys of schemas, and how many records of a status have them, as lines. */
@@ -83,14 +86,19 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
   /** Returns the records that were kept, with the struct's columns. */
   public Dataset<Row> read(SparkSession session) {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(session.sparkContext());
-    List<byte[]> bytes = kept.value();
-    int tasks = Math.min(context.defaultParallelism(), 1 + bytes.size() / ROWS_OF_A_TASK);
-    JavaRDD<InternalRow> rows = context.parallelize(bytes, tasks).map(new ReadRow(type.size()));
+    List<RowBytes> chunks = kept.value();
+    int tasks = Math.max(1, Math.min(context.defaultParallelism(), chunks.size()));
+    JavaRDD<InternalRow> rows = context.parallelize(chunks, tasks).flatMap(new ReadRows(type.size()));
     return session.internalCreateDataFrame(rows.rdd(), type, false);
   }
 
   private Stream<InternalRow> rows() {
-    return kept.value().stream().map(new ReadRow(type.size())::call);
+    return kept.value().stream().flatMap(each -> stream(each.read(type.size())));
+  }
+
+  private static Stream<InternalRow> stream(Iterator<InternalRow> rows) {
+    int order = Spliterator.ORDERED;
+    return StreamSupport.stream(Spliterators.spliteratorUnknownSize(rows, order), false);
   }
 
   @Override
@@ -146,12 +154,10 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
     }
   }
 
-  private record ReadRow(int width) implements Function<byte[], InternalRow> {
+  private record ReadRows(int width) implements FlatMapFunction<RowBytes, InternalRow> {
     @Override
-    public InternalRow call(byte[] bytes) {
-      UnsafeRow row = new UnsafeRow(width);
-      row.pointTo(bytes, bytes.length);
-      return row;
+    public Iterator<InternalRow> call(RowBytes rows) {
+      return rows.read(width);
     }
   }
 }
