@@ -36,7 +36,6 @@ _FORM = Form(calls=10, records=_RECORDS, turns=1)  # the fewest with whole share
 def world(spark, tmp_path_factory):
     load_jar(spark)  # which has the source that topics are read by
     folder = tmp_path_factory.mktemp("bench")
-    load_jar(spark)  # with the source that reads topics
     with running_broker(folder / "broker") as servers:
         yield World(spark, servers, folder / "world", _RECORDS)
 
