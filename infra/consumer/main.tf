@@ -105,13 +105,12 @@ module "alarms" {
   consumers   = values(local.functions)[*].function
   functions   = concat(values(local.functions)[*].function, local.retries)
   lag_records = var.mapping.lag_records
-  publishers  = var.spark == null ? [] : ["rules"]
   retention   = var.retention
   spark = var.spark == null ? null : {
     alarms         = merge(values(module.job)[*].alarms...)
     application_id = module.spark["spark"].application.id
     schedules      = concat(module.spark["spark"].schedules, local.retries)
   }
-  subscribers = var.subscribers
-  tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)
+  topic  = { publishers = var.spark == null ? [] : ["rules"], subscribers = var.subscribers }
+  tables = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)
 }

@@ -223,16 +223,15 @@ module "alarms" {
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
   load_balancers     = local.load_balancers
   producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
-  publishers = concat(
-    local.exposure == "privatelink" ? ["endpoint_services"] : [],
-    length(var.jobs) == 0 ? [] : ["rules"],
-  )
-  retention = var.retention
+  retention          = var.retention
   spark = length(var.jobs) == 0 ? null : {
     application_id = module.spark["spark"].application.id
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
   }
-  subscribers = var.subscribers
+  topic = {
+    publishers  = concat(local.exposure == "privatelink" ? ["endpoint_services"] : [], length(var.jobs) == 0 ? [] : ["rules"])
+    subscribers = var.subscribers
+  }
 }
 
 module "quotas" {

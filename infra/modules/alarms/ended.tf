@@ -37,8 +37,8 @@ resource "aws_cloudwatch_event_rule" "ended" {
 
   lifecycle {
     precondition {
-      condition     = contains(var.publishers, "rules")
-      error_message = "The topic lets no rules publish; add \"rules\" to publishers."
+      condition     = contains(var.topic.publishers, "rules")
+      error_message = "The topic lets no rules publish; add \"rules\" to topic.publishers."
     }
   }
 }

@@ -63,8 +63,8 @@ resource "aws_vpc_endpoint_connection_notification" "rejected" {
 
   lifecycle {
     precondition {
-      condition     = contains(var.publishers, "endpoint_services")
-      error_message = "The topic lets no endpoint services publish; add \"endpoint_services\" to publishers."
+      condition     = contains(var.topic.publishers, "endpoint_services")
+      error_message = "The topic lets no endpoint services publish; add \"endpoint_services\" to topic.publishers."
     }
   }
 }
@@ -79,12 +79,12 @@ module "topic" {
   publishers = merge(
     { "cloudwatch.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.alarms_arn } } },
     # EventBridge publishes to no topic whose policy has conditions for it.
-    contains(var.publishers, "rules") ? { "events.amazonaws.com" = null } : {},
-    !contains(var.publishers, "endpoint_services") ? {} : {
+    contains(var.topic.publishers, "rules") ? { "events.amazonaws.com" = null } : {},
+    !contains(var.topic.publishers, "endpoint_services") ? {} : {
       "vpce.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.services_arn } }
     },
   )
-  subscribers = var.subscribers
+  subscribers = var.topic.subscribers
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ module "key" {
       LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
     },
     # EventBridge sends no conditions that this policy could ask for.
-    contains(var.publishers, "rules") ? { LetTheRulesPublish = { service = "events.amazonaws.com" } } : {},
-    contains(var.publishers, "endpoint_services") ? { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } } : {},
+    contains(var.topic.publishers, "rules") ? { LetTheRulesPublish = { service = "events.amazonaws.com" } } : {},
+    contains(var.topic.publishers, "endpoint_services") ? { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } } : {},
   )
 }
 

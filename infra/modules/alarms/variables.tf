@@ -83,17 +83,6 @@ variable "producers" {
   default     = {}
 }
 
-variable "publishers" {
-  description = "Who publishes to the topic besides CloudWatch: `rules`, with `spark`, and `endpoint_services`. The topic and its key need no application and no service, and are made before them."
-  type        = set(string)
-  default     = []
-
-  validation {
-    condition     = length(setsubtract(var.publishers, ["endpoint_services", "rules"])) == 0
-    error_message = "The publishers are ${join(", ", var.publishers)}; give \"endpoint_services\", \"rules\", both or none."
-  }
-}
-
 variable "region" {
   description = "The region of the alarms."
   type        = string
@@ -133,14 +122,23 @@ variable "spark" {
   default = null
 }
 
-variable "subscribers" {
-  description = "E-mail addresses that are notified of alarms."
-  type        = set(string)
-  default     = []
-}
-
 variable "tables" {
   description = "The names of the DynamoDB tables whose throttled writes are watched."
   type        = set(string)
   default     = []
+}
+
+# Publishers are told apart from what they tell of, so that the topic is made before it.
+variable "topic" {
+  description = "Who publishes to the topic besides CloudWatch, which is rules with spark, and endpoint_services; and the e-mail addresses that are notified of alarms."
+  type = object({
+    publishers  = optional(set(string), [])
+    subscribers = optional(set(string), [])
+  })
+  default = {}
+
+  validation {
+    condition     = length(setsubtract(var.topic.publishers, ["endpoint_services", "rules"])) == 0
+    error_message = "The publishers are ${join(", ", var.topic.publishers)}; give \"endpoint_services\", \"rules\", both or none."
+  }
 }

@@ -11,7 +11,6 @@ load_balancers = {
   "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
 }
 lag_records = 500
-publishers  = ["endpoint_services", "rules"]
 retention   = { key_deletion_days = 7 }
 spark = {
   alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", namespace = "Penstock", periods = 3, section = "spark-jobs", threshold = 500 } }
@@ -19,6 +18,6 @@ spark = {
   clusters       = { emr = terraform_data.later.output }
   schedules      = ["penstock-producer-consumer-sync"]
 }
-tables      = ["penstock-producer-readings"]
-producers   = { producer = { function = "penstock-producer-producer", schema = "sensor" } }
-subscribers = ["ops@example.com"]
+tables    = ["penstock-producer-readings"]
+producers = { producer = { function = "penstock-producer-producer", schema = "sensor" } }
+topic     = { publishers = ["endpoint_services", "rules"], subscribers = ["ops@example.com"] }

@@ -4,4 +4,4 @@ lag_records       = -1
 region            = "Frankfurt"
 cluster           = { name = "penstock-producer", broker_count = 0 }
 endpoint_services = { "1" = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef1" }
-publishers        = ["events.amazonaws.com"]
+topic             = { publishers = ["events.amazonaws.com"] }
