@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from penstock.extensions.drift import TableTarget, inspect_tables, sync_tables
+from penstock.extensions.drift.inspection import TableTarget, inspect_tables, sync_tables
 from penstock.extensions.quality import QualitySettings
 from penstock.extensions.quality.check import TableCheck
 from penstock.framing import encode_glue_frame
