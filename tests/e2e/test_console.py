@@ -242,6 +242,7 @@ def _list_pages(exercised, event, letter, client):
         "connectors": ["There are none."],
         "access": ["analytics_jobs_a READ TOPIC sensor", "analytics_clients_a WRITE TOPIC sensor"],
         "cost": ["MSK", "Kinesis"],
+        "size": ["brokers", "kafka.m7g.large", "Spark job"],
         "reasons?reason=unknown-framing": ["unknown-framing"],
         "status": ["penstock-producer"],
         "settings?profile=analytics": ["PENSTOCK_HOST_COMMAND", _ERRORS],

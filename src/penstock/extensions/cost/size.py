@@ -68,10 +68,10 @@ def _to_json(sizing: Sizing) -> dict[str, object]:
                 "share": round(part.share, 4),
                 "limit": part.limit,
                 "hard": part.is_hard,
-                "usd": sum(item.usd for item in part.items),
+                "usd": round(sum(item.usd for item in part.items), 2),
             }
             for part in sizing.parts
         ],
         "first": sizing.first.name,
-        "usd": sizing.usd,
+        "usd": round(sizing.usd, 2),
     }
