@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.functions.runtimes import find_interpreter
 from localcloud.testing import invoke, make_zip
+from tests.fixtures.snapshots import SNAPSHOT_PYTHON, needs_snapshots
 from tests.fixtures.terraform import Terraform
 from tools.lambda_packages import Target
 from tools.local_root import copy_infra
 
 _ACCOUNT = "930000000021"
 _HERE = Path(__file__).parent
-_PYTHON = next((each for each in ("3.13", "3.12") if find_interpreter(each)), None)
 _SOURCE = """
 import os
 def lambda_handler(event, context):
@@ -24,9 +23,7 @@ def lambda_handler(event, context):
 pytestmark = [
     pytest.mark.terraform,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        _PYTHON is None, reason="SnapStart needs Python 3.12 or 3.13, and this machine has neither"
-    ),
+    needs_snapshots,
 ]
 
 
@@ -37,7 +34,7 @@ def test_an_alias_leads_to_the_version_of_the_last_apply(client, cloud, tmp_path
     given = {
         "architecture": Target.of_host().arch,
         "package": str(package),
-        "python_version": _PYTHON,
+        "python_version": SNAPSHOT_PYTHON,
     }
     answers = []
     for word in ("old", "new"):

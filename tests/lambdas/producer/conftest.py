@@ -58,7 +58,7 @@ class Producers:
             return list(pool.map(lambda each: invoke(self.client, self.function, each), events))
 
     def set_environment(self, **variables: str) -> None:
-        """Give the function other variables, which ends its environments."""
+        """Change variables of the function, which ends its environments."""
         set_variables(self.client("lambda"), self.function, variables)
 
     def registry(self) -> GlueRegistry:

@@ -8,6 +8,7 @@ import pytest
 
 from localcloud.testing import invoke, wait_until
 from penstock.cli import main
+from tests.fixtures.consumers import set_variables
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka
@@ -19,11 +20,8 @@ _LITTLE = 4  # seconds of a function
 def _point_at(producers: Producers, servers: str, timeout: int = 30) -> None:
     """Give the function other brokers, as after a repair."""
     lambda_ = producers.client("lambda")
-    known = lambda_.get_function_configuration(FunctionName=producers.function)["Environment"]
-    variables = known["Variables"] | {"KAFKA_BOOTSTRAP_SERVERS": servers}
-    lambda_.update_function_configuration(
-        FunctionName=producers.function, Environment={"Variables": variables}, Timeout=timeout
-    )
+    variables = {"KAFKA_BOOTSTRAP_SERVERS": servers}
+    set_variables(lambda_, producers.function, variables, Timeout=timeout)
     wait_until(
         "the function is updated",
         lambda: (
