@@ -48,6 +48,11 @@ PICTURE: Final = Command((*LINEAGE.words, "--output=svg"), LINEAGE.fields)
 FOLLOW: Final = Command(
     ("read", "--follow", "--end-with-stdin", "--from=end"), (_TOPIC, _WHERE), asks_brokers=True
 )
+_WORKLOAD: Final = (
+    Field("events", "Events a second", "1000", "--events"),
+    Field("bytes", "Bytes of a record", "500", "--bytes"),
+    Field("consumers", "Consumers", "2", "--consumers"),
+)
 
 PAGES: Final = (
     Page(
@@ -270,9 +275,7 @@ PAGES: Final = (
         Command(
             ("cost",),
             (
-                Field("events", "Events a second", "1000", "--events"),
-                Field("bytes", "Bytes of a record", "500", "--bytes"),
-                Field("consumers", "Consumers", "2", "--consumers"),
+                *_WORKLOAD,
                 Field("retention", "Hours kept", "24", "--retention"),
             ),
         ),
@@ -284,9 +287,7 @@ PAGES: Final = (
         Command(
             ("size",),
             (
-                Field("events", "Events a second", "1000", "--events"),
-                Field("bytes", "Bytes of a record", "500", "--bytes"),
-                Field("consumers", "Consumers", "2", "--consumers"),
+                *_WORKLOAD,
                 Field("versions", "Versions of schemas", "10", "--versions"),
             ),
         ),

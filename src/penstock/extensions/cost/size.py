@@ -68,7 +68,7 @@ def _to_json(sizing: Sizing) -> dict[str, object]:
                 "share": round(part.share, 4),
                 "limit": part.limit,
                 "hard": part.is_hard,
-                "usd": round(sum(item.usd for item in part.items), 2),
+                "usd": round(part.usd, 2),
             }
             for part in sizing.parts
         ],

@@ -49,6 +49,10 @@ class Part:
     is_hard: bool = False
     items: tuple[Item, ...] = ()
 
+    @property
+    def usd(self) -> float:
+        return sum(item.usd for item in self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
@@ -65,7 +69,7 @@ class Sizing:
 
     @property
     def usd(self) -> float:
-        return sum(item.usd for part in self.parts for item in part.items)
+        return sum(part.usd for part in self.parts)
 
 
 def size_platform(
@@ -77,7 +81,8 @@ def size_platform(
     """
     size = _choose_brokers(load, prices)
     workers = _count(load.events * _row_seconds(load, rates.lake_rows, rates) / _WORKER_CPUS)
-    functions = _count(load.events * _row_seconds(load, rates.function_rows, rates)) if rows else 0
+    busy = load.events * _row_seconds(load, rates.function_rows, rates) if rows else 0
+    functions = _count(busy) if rows else 0
     partitions = _count_partitions(load, size, max(workers * _WORKER_CPUS, functions))
     parts = [
         _size_registry(versions),
@@ -86,7 +91,7 @@ def size_platform(
         _size_partitions(load, size, partitions),
         _size_endpoints(load, size),
         _size_job(load, workers, prices),
-        *(_size_rows(load, functions, prices, rates) if rows else ()),
+        *(_size_rows(load, functions, busy, prices) if rows else ()),
     ]
     return Sizing(load, versions, tuple(parts))
 
@@ -196,12 +201,11 @@ def _size_job(load: Workload, workers: int, prices: PriceList) -> Part:
     )
 
 
-def _size_rows(load: Workload, functions: int, prices: PriceList, rates: Rates) -> Iterator[Part]:
+def _size_rows(load: Workload, functions: int, busy: float, prices: PriceList) -> Iterator[Part]:
     """Size the consumer function, of which one runs for each partition, and its table."""
     units = load.events * math.ceil(load.record_bytes / _WRITE_UNIT)
     writes = units * load.consumers * SECONDS / _MILLION
     calls = load.events * load.consumers / _EVENTS_IN_A_CALL
-    busy = load.events * _row_seconds(load, rates.function_rows, rates)
     yield Part(
         "consumer function",
         f"at once: {functions:,}",

@@ -8,7 +8,7 @@ from typing import Final
 
 from penstock.extensions.cost.prices import HOURS
 
-MIB: Final = 2**20
+_MIB: Final = 2**20
 SECONDS: Final = 3600 * HOURS  # of a month
 DAY: Final = 24
 _GIB: Final = 2**30
@@ -29,7 +29,7 @@ class Workload:
 
     @property
     def mib_in(self) -> float:
-        return self.events * self.record_bytes / MIB
+        return self.events * self.record_bytes / _MIB
 
     @property
     def gib_in(self) -> float:
