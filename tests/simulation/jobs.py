@@ -86,7 +86,7 @@ class _Files:
 
 @dataclass
 class Checkpoint:
-    """What Spark keeps of a query: the end of each batch that was begun, and which were done."""
+    """The files that Spark keeps of a query: the end of each batch, and which batches are done."""
 
     query: str
     start: int = 0

@@ -46,7 +46,7 @@ class How(StrEnum):
 
     @property
     def are_made(self) -> bool:
-        """Whether there are any."""
+        """True if there are any."""
         return self is not How.NEVER
 
 

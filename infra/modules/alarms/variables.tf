@@ -130,7 +130,7 @@ variable "tables" {
 
 # Publishers are told apart from what they tell of, so that the topic is made before it.
 variable "topic" {
-  description = "Who publishes to the topic besides CloudWatch, which is rules with spark, and endpoint_services; and the e-mail addresses that are notified of alarms."
+  description = "Who publishes to the topic besides CloudWatch (rules if there is spark, endpoint_services), and the e-mail addresses that are notified of alarms."
   type = object({
     publishers  = optional(set(string), [])
     subscribers = optional(set(string), [])

@@ -84,7 +84,7 @@ class Flow:
         return tuple(len(self.consumer.rows(table)) for table in ("readings", "errors"))
 
     def is_empty(self) -> bool:
-        """Whether nothing was written or given up."""
+        """True until a record is written or given up."""
         return self.consumer.rows("readings") == self.consumer.rows("errors") == []
 
     def _has_logged(self, text: str) -> bool:

@@ -112,7 +112,7 @@ class Connection:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the link passes nothing on now."""
+        """True while the link passes nothing on."""
         return self._link.is_silent
 
     def hold(self) -> None:

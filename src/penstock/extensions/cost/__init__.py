@@ -1,4 +1,4 @@
-"""What a workload costs on MSK as built here, MSK Serverless and Kinesis, and what it needs."""
+"""The cost of a workload on MSK as built here and on other services, and the parts it needs."""
 
 from __future__ import annotations
 

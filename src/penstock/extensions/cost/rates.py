@@ -1,4 +1,4 @@
-"""What a core does, as `make bench` measured it, from the file beside this module."""
+"""The rates of a core, which `make bench` measured, from the file beside this module."""
 
 from __future__ import annotations
 
