@@ -66,6 +66,7 @@ def test_the_same_token_begins_one_run(jobs):
     assert _submit(jobs, clientToken="t") == run
     with pytest.raises(jobs.emr.exceptions.ConflictException, match="used for a job run with"):
         _submit(jobs, clientToken="t", name="other")
+    jobs.wait_end(run)  # while it goes on, it holds all that its account may use
 
 
 @pytest.fixture
@@ -155,6 +156,7 @@ def test_a_missing_run_is_not_found(jobs):
     run = _submit(jobs)
     with pytest.raises(ClientError, match=f"Attempt 9 of JobRun {run} does not exist"):
         jobs.emr.get_job_run(applicationId=jobs.application, jobRunId=run, attempt=9)
+    jobs.wait_end(run)
 
 
 def test_runs_have_tags_and_are_listed_by_state_and_page(client):
@@ -164,6 +166,7 @@ def test_runs_have_tags_and_are_listed_by_state_and_page(client):
         applicationId=jobs.application, states=["FAILED"], PaginationConfig={"PageSize": 1}
     )
     found = [each["id"] for page in listed for each in page["jobRuns"]]
+    assert ["NoSuchKey" in run["stateDetails"] for run in runs] == [True, True]
     none = jobs.emr.list_job_runs(applicationId=jobs.application, states=["RUNNING"])
     assert (found, none["jobRuns"]) == ([run["jobRunId"] for run in runs[::-1]], [])
     later = jobs.emr.list_job_runs(
