@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools.suite.report import Result, show_results
 from tools.suite.rooms import ROOMS, check_rooms, choose_rooms
-from tools.suite.run import LOGS, run_rooms
+from tools.suite.run import LOGS, Suite, run_again, run_rooms
 
 _CLONE = Path(__file__).parents[2]
 _SHOWN_LINES = 400  # of the log of a failed room
@@ -35,7 +35,9 @@ def main() -> int:
     (_CLONE / LOGS / "faults.jsonl").unlink(missing_ok=True)  # what tests of faults count
     started = time.monotonic()
     rooms = choose_rooms(ROOMS, asked, nightly=os.environ.get("NIGHTLY") == "1")
-    results = run_rooms(rooms, ROOMS, _CLONE, os.cpu_count() or 1, _tell)
+    suite = Suite(ROOMS, _CLONE)
+    results = run_rooms(rooms, suite, os.cpu_count() or 1, _tell)
+    results = run_again(results, suite, _tell)
     print(show_results(results, time.monotonic() - started))
     return int(any(result.failed for result in results))
 

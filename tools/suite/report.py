@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +21,7 @@ class Outcome:
     wall: float
     cpu: float
     failed: bool
+    again: bool = False  # failed at first, and passed when it ran again
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,29 @@ def _read_outcome(case: ElementTree.Element) -> Outcome:
     )
 
 
+def mend(result: Result, again: Result) -> Result:
+    """Return the result of a room after its failed tests ran again."""
+    passed = {test.name for test in again.tests if not test.failed}
+    tests = tuple(
+        replace(test, failed=False, again=True) if test.failed and test.name in passed else test
+        for test in result.tests
+    )
+    left = again.failed or any(test.failed for test in tests)
+    code = result.code if left else 0
+    return replace(result, tests=tests, cpu=result.cpu + again.cpu, code=code)
+
+
 def show_results(results: Sequence[Result], wall: float) -> str:
-    """Show the slowest rooms and tests, and the totals in the last line."""
+    """Show the slowest rooms and tests, those that had to run again, and the totals at last."""
     tests = [test for result in results for test in result.tests]
     cpu = sum(result.cpu for result in results)
     failed = sum(result.failed for result in results)
+    again = [f"passed only when it ran again, alone: {it.name}" for it in tests if it.again]
     return "\n".join(
         [
             *_table("rooms", [(it.wall, it.cpu, it.room) for it in results]),
             *_table("tests", [(it.wall, it.cpu, it.name) for it in tests]),
+            *(["", *again] if again else []),
             f"\n{wall:.0f} s in all, {cpu:.0f} s of CPU",
             f"{sum(result.passed for result in results)} passed, {failed} failed",
         ]

@@ -21,6 +21,7 @@ class Room:
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
     longest: bool = False  # the others yield to it, since they end before it anyway
     nightly: bool = False  # left to `make nightly`, unless it is asked for by name
+    once: bool = False  # a failure is a finding, even if it does not come again
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
         """Return the paths below this one that are other rooms."""
@@ -37,13 +38,13 @@ ROOMS = (
     Room("localcloud", "localcloud/tests"),
     Room("applied", "tests/applied", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
-    Room("faults", "tests/faults", waits=True, spark=True),
+    Room("faults", "tests/faults", waits=True, spark=True, once=True),
     Room("upgrade", "tests/upgrade", waits=True, nightly=True),
     Room("lambdas", "tests/lambdas"),
     Room("kafka", "tests/kafka"),
     Room("browser", "tests/browser"),
     Room("registries", "tests/registries"),
-    Room("simulation", "tests/simulation"),
+    Room("simulation", "tests/simulation", once=True),
     Room("oracle", "tests/oracle"),
     Room("infra", "tests/infra"),
     Room("unit", "tests/unit"),

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.suite.report import Result, read_outcomes
+import pytest
+
+from tools.suite.report import Result, mend, read_outcomes
 from tools.suite.rooms import Room
 
 Tell = Callable[[Result], None]
@@ -19,9 +21,18 @@ Tell = Callable[[Result], None]
 LOGS = Path(".cache/tests")  # in the clone: ROOM.log and ROOM.xml
 
 _SPARK_ROOMS = 3  # at most, however many cores: each takes four gigabytes
+_MOST_AGAIN = 3  # failed tests
 _POLL_SECONDS = 0.1
 _MEASURED = ("-p", "tools.suite.cpu_time")
 _END_SECONDS = 60  # given to brokers and Spark when the suite is interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """All rooms, and the clone that they are in."""
+
+    rooms: Sequence[Room]
+    clone: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Run:
 
     room: Room
     process: subprocess.Popen[bytes]
-    report: Path
+    report: Path  # of the room's name, or of that name with `-again`
     started: float
 
     def poll(self) -> Result | None:
@@ -42,15 +53,16 @@ class Run:
         outcomes = read_outcomes(self.report)
         # A driver's JVM that nobody waited for is counted with its tests alone.
         cpu = max(used.ru_utime + used.ru_stime, sum(each.cpu for each in outcomes))
-        return Result(self.room.name, outcomes, time.monotonic() - self.started, cpu, code)
+        return Result(self.report.stem, outcomes, time.monotonic() - self.started, cpu, code)
 
 
 def run_rooms(
-    rooms: Sequence[Room], suite: Sequence[Room], clone: Path, cores: int, tell: Tell
+    rooms: Sequence[Room], suite: Suite, cores: int, tell: Tell, *, again: bool = False
 ) -> list[Result]:
     """Run rooms of a suite and return their results; `tell` gets each result as it arrives.
 
-    At most `cores` rooms run in parallel, and rooms that mostly wait run beside them.
+    At most `cores` rooms run in parallel, and rooms that mostly wait run beside them. With
+    `again`, only the tests run that failed before.
     """
     # A shell starts background jobs with SIGINT ignored; the rooms would inherit that.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -60,7 +72,7 @@ def run_rooms(
         while left or running:
             while room := _next(left, [run.room for run in running], cores):
                 left.remove(room)
-                running.append(_start(room, suite, clone))
+                running.append(_start(room, suite, again=again))
             time.sleep(_POLL_SECONDS)
             for run in list(running):
                 if result := run.poll():
@@ -70,6 +82,25 @@ def run_rooms(
     finally:
         _end(running)
     return results
+
+
+def run_again(results: Iterable[Result], suite: Suite, tell: Tell) -> list[Result]:
+    """Run failed tests once more, one room after the other, and return all results.
+
+    More than `_MOST_AGAIN` are no accident of a busy machine, nor is a room that ended by itself,
+    or one of which every failure is a finding.
+    """
+    found = list(results)
+    failed = [(at, result) for at, result in enumerate(found) if result.failed]
+    if sum(result.failed for _, result in failed) > _MOST_AGAIN:
+        return found
+    for at, result in failed:
+        (room,) = (each for each in suite.rooms if each.name == result.room)
+        if room.once or result.code != pytest.ExitCode.TESTS_FAILED:
+            continue
+        (again,) = run_rooms([room], suite, 1, tell, again=True)
+        found[at] = mend(result, again)
+    return found
 
 
 def _next(left: Iterable[Room], running: Sequence[Room], cores: int) -> Room | None:
@@ -86,18 +117,20 @@ def may_start(room: Room, running: Sequence[Room], cores: int) -> bool:
     return room.waits or sum(not other.waits for other in running) < cores
 
 
-def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:
-    folder = clone / LOGS
+def _start(room: Room, suite: Suite, *, again: bool) -> Run:
+    folder = suite.clone / LOGS
     folder.mkdir(parents=True, exist_ok=True)
-    report = folder / f"{room.name}.xml"
+    name = f"{room.name}-again" if again else room.name
+    report = folder / f"{name}.xml"
     report.unlink(missing_ok=True)
-    words = [f"--ignore={path}" for path in room.others_below(suite)]
-    words.append(f"--junitxml={report}")
+    words = [f"--ignore={path}" for path in room.others_below(suite.rooms)]
+    words += [f"--junitxml={report}", "-o", f"cache_dir={folder / room.name}"]
+    words += ["--last-failed", "--last-failed-no-failures=none"] if again else []
     yielding = [] if room.longest else ["nice", "-n", "5"]
-    with (folder / f"{room.name}.log").open("wb") as log:
+    with (folder / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
             [*yielding, sys.executable, "-m", "pytest", *_MEASURED, room.path, *words],
-            cwd=clone,
+            cwd=suite.clone,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

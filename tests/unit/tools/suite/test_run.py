@@ -6,7 +6,7 @@ import pytest
 
 from tools.suite.report import Outcome, Result, show_results
 from tools.suite.rooms import Room
-from tools.suite.run import may_start, run_rooms
+from tools.suite.run import Suite, may_start, run_again, run_rooms
 
 _WORKS, _ALSO = Room("works", "tests/works"), Room("also", "tests/also")
 _WAITS = Room("waits", "tests/waits", waits=True)
@@ -44,11 +44,16 @@ def test_more_cores_run_three_rooms_with_spark():
 
 
 def _run(clone, **sources):
-    rooms = [Room(name, f"tests/{name}", longest=name == "longest") for name in sources]
+    rooms = [
+        Room(name, f"tests/{name}", longest=name == "longest", once=name == "once")
+        for name in sources
+    ]
     for name, source in sources.items():
         (clone / "tests" / name).mkdir(parents=True)
         (clone / "tests" / name / "test_it.py").write_text(source)
-    results = run_rooms(rooms, rooms, clone, 2, lambda result: None)
+    suite = Suite(rooms, clone)
+    results = run_rooms(rooms, suite, 2, lambda result: None)
+    results = run_again(results, suite, lambda result: None)
     return {result.room: result for result in results}
 
 
@@ -70,6 +75,41 @@ def test_results_are_counted_and_rooms_yield_to_the_longest(tmp_path):
     ]
 
 
+_FIRST_TIME = """
+import pathlib
+def test_works(): pass
+def test_fails_once():
+    here = pathlib.Path(__file__).with_name("begun")
+    begun = here.exists()
+    here.touch()
+    assert begun
+"""
+
+
+def test_a_test_that_passes_when_it_runs_again_is_named(tmp_path):
+    found = _run(tmp_path, accident=_FIRST_TIME, once=_FIRST_TIME, crashed="import os; os._exit(3)")
+
+    counts = {name: (result.passed, result.failed) for name, result in found.items()}
+    assert counts == {"accident": (2, 0), "once": (1, 1), "crashed": (0, 1)}
+    said = "passed only when it ran again, alone: tests.accident.test_it::test_fails_once"
+    assert show_results(list(found.values()), 1).count("ran again") == 1
+    assert said in show_results(list(found.values()), 1).splitlines()
+
+
+def test_a_test_that_fails_again_has_failed(tmp_path):
+    both = f"{_FIRST_TIME}def test_never_passes(): assert 0\n"
+
+    found = _run(tmp_path, both=both)["both"]
+
+    assert (found.passed, found.failed, found.code) == (2, 1, 1)
+
+
+def test_many_failures_are_no_accident(tmp_path):
+    lines = _FIRST_TIME + "".join(f"def test_{n}(): assert 0\n" for n in range(3))
+
+    assert _run(tmp_path, many=lines)["many"].failed == 4
+
+
 def test_running_rooms_are_interrupted_with_the_suite(tmp_path):
     lines = ["import os, pathlib, time, pytest", "def test_it():", " try:"]
     lines += ["  pathlib.Path('begun').touch()", "  time.sleep(600)"]
@@ -87,7 +127,7 @@ def test_running_rooms_are_interrupted_with_the_suite(tmp_path):
 
     rooms = [Room("long", "tests"), Room("short", "short")]
     with pytest.raises(KeyboardInterrupt):
-        run_rooms(rooms, rooms, tmp_path, 2, interrupt)
+        run_rooms(rooms, Suite(rooms, tmp_path), 2, interrupt)
 
     assert (tmp_path / "cleaned").exists()
 
@@ -118,6 +158,6 @@ def test_the_cpu_seconds_of_a_test_are_those_of_its_children_too(tmp_path):
     (tmp_path / "tests" / "test_it.py").write_text(burn)
     room = Room("burns", "tests")
 
-    (result,) = run_rooms([room], [room], tmp_path, 2, lambda result: None)
+    (result,) = run_rooms([room], Suite([room], tmp_path), 2, lambda result: None)
 
     assert result.tests[0].cpu >= 1
