@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.accounts import ROOT, Local
+from demo.accounts import MACHINE, ROOT, Local
+from demo.screen import StepFailedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,18 @@ class Program:
     log: Path
     environ: Mapping[str, str]
     hosts: bool = False
+
+
+def require_program(name: str, how: str) -> str:
+    """Return the path of a program that no package of Python brings.
+
+    Raises:
+        StepFailedError: it is not installed; `how` says how it is.
+    """
+    path = shutil.which(name)
+    if path is None:
+        raise StepFailedError(MACHINE, f"there is no {name} on PATH; install {how}")
+    return path
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from demo.places import require_program
 from demo.prepare import prepare
 from demo.screen import story_steps
 from demo.watch.story import WatchStory
@@ -10,8 +11,9 @@ from demo.watch.story import WatchStory
 def main() -> None:
     """Run the story; exit with 1 when a step failed."""
     with story_steps() as steps:
+        prometheus = require_program("prometheus", "it (apt install prometheus)")
         producer, _ = prepare(steps, staging=False)
-        WatchStory(producer).tell(steps)
+        WatchStory(producer, prometheus).tell(steps)
 
 
 if __name__ == "__main__":

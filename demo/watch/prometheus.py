@@ -21,23 +21,16 @@ _SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Prometheus:
-    """The folder of its files, and its port on 127.0.0.1."""
+    """Its path, the folder of its files, and its port on 127.0.0.1."""
 
+    program: str
     folder: Path
     port: int
 
     def command(self) -> list[str]:
-        """Return the command that starts it.
-
-        Raises:
-            StepFailedError: it is not installed.
-        """
-        program = shutil.which("prometheus")
-        if program is None:
-            why = "there is no prometheus on PATH; install it (apt install prometheus)"
-            raise StepFailedError(MACHINE, why)
+        """Return the command that starts it."""
         return [
-            program,
+            self.program,
             f"--config.file={self.folder / 'prometheus.yml'}",
             f"--storage.tsdb.path={self.folder / 'data'}",
             f"--web.listen-address=127.0.0.1:{self.port}",

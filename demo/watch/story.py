@@ -39,9 +39,10 @@ _MAY_BE_EMPTY = {"Time to catch up"}
 
 @dataclass(frozen=True, slots=True)
 class WatchStory:
-    """The producer's account after its apply."""
+    """The producer's account after its apply, and the path of Prometheus."""
 
     account: Account
+    prometheus: str
 
     def tell(self, steps: Steps) -> None:
         """Scrape, query and draw.
@@ -53,7 +54,9 @@ class WatchStory:
             group = self._make_instance()
         with steps.step("terraform apply: its group among the scrapers, two topics"):
             self._apply(group)
-        prometheus = Prometheus(self.account.local.folder / "prometheus", _free_port())
+        prometheus = Prometheus(
+            self.prometheus, self.account.local.folder / "prometheus", _free_port()
+        )
         lag = f"127.0.0.1:{_free_port()}"
         prometheus.write_files(self._brokers(), lag)
         shell = f"penstock-client-{SHELL}"
