@@ -29,16 +29,17 @@ class Program:
     hosts: bool = False
 
 
-def require_program(name: str, how: str) -> str:
-    """Return the path of a program that no package of Python brings.
+def require_program(*names: str, how: str) -> str:
+    """Return the path of a program that no package of Python brings, under one of its names.
 
     Raises:
         StepFailedError: it is not installed; `how` says how it is.
     """
-    path = shutil.which(name)
-    if path is None:
-        raise StepFailedError(MACHINE, f"there is no {name} on PATH; install {how}")
-    return path
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        why = f"there is no {' or '.join(names)} on PATH; install {how}"
+        raise StepFailedError(MACHINE, why)
+    return found
 
 
 @contextmanager

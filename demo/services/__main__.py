@@ -11,7 +11,7 @@ from demo.services.story import NAME, ServicesStory, make_services
 def main() -> None:
     """Run the story; exit with 1 when a step failed."""
     with story_steps() as steps:
-        require_program("go", "Go 1.24 or newer (https://go.dev/doc/install)")
+        require_program("go", how="Go 1.24 or newer (https://go.dev/doc/install)")
         producer = prepare_producer(steps)
         services = make_services(producer, producer.local.folder / "terraform" / NAME, ZIPS)
         ServicesStory(producer, services).tell(steps)

@@ -11,7 +11,9 @@ from demo.watch.story import WatchStory
 def main() -> None:
     """Run the story; exit with 1 when a step failed."""
     with story_steps() as steps:
-        prometheus = require_program("prometheus", "it (apt install prometheus)")
+        prometheus = require_program("prometheus", how="it (apt install prometheus)")
+        exporter = "prometheus-node-exporter"
+        require_program(exporter, "node_exporter", how=f"it (apt install {exporter})")
         producer, _ = prepare(steps, staging=False)
         WatchStory(producer, prometheus).tell(steps)
 

@@ -10,15 +10,15 @@ from demo.screen import StepFailedError
 
 def test_a_program_that_is_missing_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    said = r"there is no prometheus on PATH; install it \(apt install prometheus\)"
+    said = r"there is no node-exporter or node_exporter on PATH; install it \(apt install it\)"
 
     with pytest.raises(StepFailedError, match=said):
-        require_program("prometheus", "it (apt install prometheus)")
+        require_program("node-exporter", "node_exporter", how="it (apt install it)")
 
 
-def test_a_program_that_is_there_is_found(monkeypatch, tmp_path):
-    program = tmp_path / "prometheus"
+def test_a_program_is_found_by_any_of_its_names(monkeypatch, tmp_path):
+    program = tmp_path / "node_exporter"
     program.touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert require_program("prometheus", "it") == str(program)
+    assert require_program("node-exporter", "node_exporter", how="it") == str(program)
