@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from localcloud.testing import invoke
+from localcloud.brokers import BrokerCluster
+from localcloud.testing import allow, invoke
 from tests.fixtures.snapshots import needs_snapshots, running_from_snapshot
 from tests.lambdas.producer.conftest import Producers
 
@@ -36,3 +38,38 @@ def test_its_first_events_are_written_and_kept_with_new_keys(
         31,
     ]
     assert [each["event"] for each in producers.rejected()] == [{"temperature": "warm"}]
+
+
+def test_it_logs_in_with_a_secret_that_was_rotated_after_the_snapshot(
+    producers: Producers, broker: BrokerCluster, client: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The user of before, whose password the snapshot holds, has another one by then."""
+    users = [f"{producers.name}-{at}" for at in range(2)]
+    secret = client("secretsmanager").create_secret(
+        Name=f"AmazonMSK_{producers.name}", SecretString=_set_user(broker, users[0], "before")
+    )["ARN"]
+    role = client("lambda").get_function_configuration(FunctionName=producers.function)["Role"]
+    allow(client, role, "secretsmanager:GetSecretValue")
+    producers.set_environment(
+        KAFKA_BOOTSTRAP_SERVERS=broker.bootstrap_servers("SCRAM"),
+        KAFKA_CA_FILE=str(broker.ca_file),
+        KAFKA_SECRET_ARN=secret,
+        KAFKA_SECURITY="scram",
+    )
+    function, package = producers.function, "producer-lambda.zip"
+    with running_from_snapshot(client, function, package, tmp_path) as (name, version):
+        _set_user(broker, users[0], "gone")
+        client("secretsmanager").put_secret_value(
+            SecretId=secret, SecretString=_set_user(broker, users[1], "after")
+        )
+        answer, error = invoke(client, name, {"temperature": 30}, Qualifier=version)
+
+    assert error is None, answer
+    assert answer["offset"] == 0
+    assert [event["temperature"] for _, event in producers.records(producers.registry())] == [30]
+
+
+def _set_user(broker: BrokerCluster, user: str, password: str) -> str:
+    """Set the password of a user, and return the secret with both."""
+    broker.set_user(user, password)
+    return json.dumps({"username": user, "password": password})
