@@ -366,7 +366,7 @@ def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, monkeypa
         _forget(job, topic, kind)
 
 
-def test_a_batch_with_a_new_version_and_bad_records_has_a_job_for_each(job):
+def test_few_bad_records_beside_a_new_version_need_no_job_of_their_own(job):
     v1 = job.register(_V1)
     good = frame(v1, {"deviceId": "a"})
     job.take([good])
@@ -380,7 +380,7 @@ def test_a_batch_with_a_new_version_and_bad_records_has_a_job_for_each(job):
 
     assert job.sink.parts == [(0, 1), (1, 0), (1, 1)]
     assert job.errors.reasons() == {102: "truncated"}
-    assert len(context.statusTracker().getJobIdsForGroup(job.folder.name)) == 3
+    assert len(context.statusTracker().getJobIdsForGroup(job.folder.name)) == 2
 
 
 def test_a_sink_that_reads_an_rdd_needs_no_second_pass_for_counts(job):

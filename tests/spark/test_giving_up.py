@@ -1,11 +1,14 @@
-"""Records that were given up reach the table of errors from the executors, whole and many."""
+"""Records that were given up reach the table of errors, whole and many."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode
 
+import pytest
+
 from penstock.consuming import KnownSchemas
+from penstock.errors import SinkAccessDeniedError
 from penstock.framing import Framing
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
@@ -83,3 +86,54 @@ def test_a_topic_of_bad_records_alone_costs_another_one_as_much_as_one_of_them(s
 
     assert len(sink.rows(spark)) == 9
     assert errors.reasons().keys() >= set(range(1_003, 1_003 + _FLOOD))
+
+
+def test_the_driver_names_few_records_as_executors_name_many(spark, tmp_path, monkeypatch):
+    registry = MemoryRegistry()
+    version = registry.register("sensor", make_record(("n", "int"), ("text", "string"))).version
+    good = frame(version, {"n": 1, "text": "aa"})
+    bad = [good[:-1], good + b"\0", good[:-1] + b"\xff", good[:18] + b"\xff" * 6, b"?", b"\0\0"]
+    named = {}
+    for number, most in enumerate((0, 2_500)):
+        monkeypatch.setattr("penstock.spark.query.parts._FEW_BAD", most)
+        folder = tmp_path / f"{most}"
+        for name in ("rows", "errors"):
+            (folder / name).mkdir(parents=True)
+        errors = FileErrors(folder / "errors")
+        registries = Registries([CachedRegistry(registry)])
+        ledger = Ledger(spark, str(folder / "schemas"))
+        batches = open_batches(registries, ledger, [FileSink(folder / "rows")], errors)
+        batches.write_batch(make_topic(spark, [good]), BatchId("q", 0))
+
+        counts = batches.write_batch(make_topic(spark, bad, first=1), BatchId("q", 1))
+
+        named[number] = dict(counts.errors), errors.read()
+
+    assert named[0] == named[1]
+    reasons, kept = named[1]
+    assert reasons == {
+        "truncated": 2, "trailing-bytes": 1, "invalid-text": 1, "undecodable": 1,
+        "unknown-framing": 1,
+    }  # fmt: skip
+    assert [each["value"] for each in kept.values()] == [each.hex() for each in bad]
+
+
+def test_the_driver_says_which_table_of_errors_denies_access(spark, tmp_path):
+    registry = MemoryRegistry()
+    version = registry.register("sensor", make_record(("n", "int"))).version
+    good = frame(version, {"n": 1})
+    (tmp_path / "rows").mkdir()
+    batches = open_batches(
+        Registries([CachedRegistry(registry)]),
+        Ledger(spark, str(tmp_path / "schemas")),
+        [FileSink(tmp_path / "rows")],
+        _NoAccess(),
+    )
+
+    with pytest.raises(SinkAccessDeniedError, match=r"^errors: denied$"):
+        batches.write_batch(make_topic(spark, [good, b"?"]), BatchId("q", 0))
+
+
+class _NoAccess:
+    def keep(self, records):
+        raise SinkAccessDeniedError("errors: denied")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from penstock.framing import encode_glue_frame
@@ -10,7 +12,7 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.rows import to_record
-from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
+from tests.spark.records import GLUE, KAFKA, NOON, frame, make_record, make_topic, make_version
 from tests.stubs.registries import UNKNOWN
 
 _VERSION = make_version(1, make_record(("deviceId", "string")))
@@ -46,6 +48,27 @@ def test_records_that_need_another_pass_are_kept_as_they_came(spark, decode):
         at: sent[at] for at in found
     }
     assert keeper.count_unknown() == {UNKNOWN: 1}
+
+
+def test_bad_records_are_read_by_the_driver_as_an_executor_reads_them(spark, decode):
+    headers = [("a", b"\0\xff"), ("", None), ("a", b"")]
+    moments = [NOON, None, NOON - timedelta(days=25_000, microseconds=1), NOON, NOON, NOON]
+    keys = [b"k", b"k", None, b"k", b"\x80", b"k"]
+    rows = [
+        (key, value, "t\u00e9", 3, 2**40 + at, moment, headers if at == 2 else None)
+        for at, (key, value, moment) in enumerate(zip(keys, _VALUES, moments, strict=True))
+    ]
+
+    keeper = _keep(decode(spark.createDataFrame(rows, KAFKA)))
+
+    wanted = [
+        (to_record(row), row.status) for row in _select(keeper.read()) if row.status != "unknown"
+    ]
+    assert list(keeper.read_bad()) == wanted
+    by_status = {status: record for record, status in wanted}  # tasks end in any order
+    assert by_status.keys() == {"undecodable", "unknown-framing"}
+    assert by_status["undecodable"].headers == tuple(headers)
+    assert by_status["undecodable"].key is None
 
 
 def _select(records):

@@ -1,4 +1,4 @@
-"""Dead letters of Spark jobs: the reason of each, and the tasks of executors that store them."""
+"""Dead letters of Spark jobs: the reason of each, and who stores them: the driver or executors."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
+from threading import Lock
 from typing import Any, Final, TypeVar
 
 from py4j.protocol import Py4JJavaError
@@ -26,7 +27,7 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.framing import Framing, SchemaKey
-from penstock.records import FailedRecord
+from penstock.records import FailedRecord, Record
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from penstock.spark.filter_counts import report
 from penstock.spark.rows import RAW, select_records, to_record
@@ -37,6 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100  # four requests to DynamoDB
+_IN_DRIVER: Final = Lock()  # tables of a batch are written at once, and a sink is for one thread
 _ERRORS_OF_TASKS: Final = {
     kind.__name__: kind
     for kind in (
@@ -68,7 +70,7 @@ class DynamoDbErrors:
 
 @dataclass(frozen=True, slots=True)
 class LoggedErrors:
-    """The log of the executors, for a query without a dead-letter table."""
+    """The log of the process that stores them, for a query without a dead-letter table."""
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
         """Log each record with its reason; its bytes stay in Kafka."""
@@ -78,16 +80,16 @@ class LoggedErrors:
 
 @cache
 def _connect(errors: DynamoDbErrors) -> ErrorTable:
-    """Connect once per Python process, which runs one task at a time."""
+    """Connect once per Python process, which stores records for one task or table at a time."""
     return ErrorTable(DynamoDbClient(), errors.table, ObjectStore(errors.parked_bucket))
 
 
 @dataclass(frozen=True, slots=True)
 class FailureFinder:
-    """Finds the reason why a record becomes a dead letter; runs on the executors.
+    """Finds the reason why a record becomes a dead letter; runs on executors or in the driver.
 
-    The executors read these few records again with the reader of the Lambda functions, because
-    Spark only says that a record is not a value of its schema.
+    These few records are read again with the reader of the Lambda functions, because Spark only
+    says that a record is not a value of its schema.
     """
 
     reader: RecordReader
@@ -97,14 +99,18 @@ class FailureFinder:
         """Return a finder for records of these versions."""
         return cls(RecordReader(framing, schemas, STAGE))
 
-    def find_failure(self, row: Any) -> FailedRecord:
-        """Return the failed record of a row of the Kafka source."""
-        record = to_record(row)
+    def find_failure(self, bad: tuple[Record, str]) -> FailedRecord:
+        """Return the failed record of a record and its status."""
+        record, status = bad
         outcome = self.reader.read(record)
         if isinstance(outcome, FailedRecord):
             return outcome
-        # The record is valid by its writer's schema: the row's status has the reason.
-        return self.reader.give_up(record, _explain(Reason(row["status"])))
+        # The record is valid by its writer's schema: the status is the reason.
+        return self.reader.give_up(record, _explain(Reason(status)))
+
+    def find_of_row(self, row: Any) -> FailedRecord:
+        """Return the failed record of a row of the Kafka source."""
+        return self.find_failure((to_record(row), row["status"]))
 
 
 def _explain(reason: Reason) -> Failure:
@@ -122,8 +128,21 @@ def store_dead_letters(rows: DataFrame, finder: FailureFinder, sink: ErrorSink) 
             again changes nothing.
     """
     return count_by_reason(
-        select_records(rows, "status"), _StoreDeadLetters(finder.find_failure, sink)
+        select_records(rows, "status"), _StoreDeadLetters(finder.find_of_row, sink)
     )
+
+
+def store_in_driver(
+    records: Iterable[tuple[Record, str]], finder: FailureFinder, sink: ErrorSink
+) -> Counter[Reason]:
+    """Store records, each with its status, as dead letters in this process, as they are few.
+
+    Raises:
+        SinkError: see `store_dead_letters`.
+    """
+    store = _StoreDeadLetters(finder.find_failure, sink)
+    with _IN_DRIVER:
+        return sum(store(records), Counter())
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,12 +106,13 @@ def to_record(row: Any) -> Record:
     headers = row["headers"] if "headers" in row else None
     return Record(
         Source(row["topic"], row["partition"], row["offset"]),
-        _to_bytes(row["key"]),
-        _to_bytes(row["value"]),
-        tuple((each["key"], _to_bytes(each["value"])) for each in headers or ()),
+        to_bytes(row["key"]),
+        to_bytes(row["value"]),
+        tuple((each["key"], to_bytes(each["value"])) for each in headers or ()),
         row["timestamp_ms"],
     )
 
 
-def _to_bytes(value: bytearray | None) -> bytes | None:
+def to_bytes(value: bytearray | None) -> bytes | None:
+    """Return bytes that Java pickled."""
     return None if value is None else bytes(value)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
 from penstock.framing import SchemaKey
+from penstock.records import Record, Source
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
 from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
+from penstock.spark.rows import to_bytes
 
 _MOST_OF_TASK: Final = 8 * 2**20  # bytes
 _MOST: Final = 32 * 2**20  # bytes of a pass, in the driver's memory
@@ -52,6 +56,17 @@ class RecordKeeper:
     def read(self) -> DataFrame:
         """Return the records, with their status and schema key."""
         return DataFrame(self._keeper.read(self._session._jsparkSession), self._session)
+
+    def read_bad(self) -> Iterator[tuple[Record, str]]:
+        """Yield the bad records with their status, without a job of Spark, a chunk at a time."""
+        for chunk in range(self._keeper.chunks()):
+            pickled = self._keeper.pickle(chunk, RowStatus.UNKNOWN.value)
+            for bad in pickle.loads(pickled):  # noqa: S301 - RecordKeeper.java wrote it
+                topic, partition, offset, status, key, value, headers, timestamp_ms = bad
+                pairs = tuple((name, to_bytes(each)) for name, each in headers or ())
+                source = Source(topic, partition, offset)
+                record = Record(source, to_bytes(key), to_bytes(value), pairs, timestamp_ms)
+                yield record, status
 
     def count_unknown(self) -> Counter[SchemaKey]:
         """Return the keys of unknown versions, by their number of records."""

@@ -125,7 +125,8 @@ def follow(
         write: called with the rows of each part of a batch (`penstock.spark.rows`), at least once;
             after a crash it is called again with the same rows, batch and part. Each read of them
             reads Kafka, and only the first is compared with other passes: cache them for more.
-        errors: a sink for records that cannot be decoded; without it they are logged.
+        errors: a sink for records that cannot be decoded, which the driver and executors call;
+            without it they are logged.
         trigger: arguments of Spark's `trigger`, such as `availableNow=True`.
 
     Raises:

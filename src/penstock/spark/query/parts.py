@@ -20,7 +20,7 @@ from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
 from penstock.spark.decoding.keeper import RecordKeeper
-from penstock.spark.failures import FailureFinder, store_dead_letters
+from penstock.spark.failures import FailureFinder, store_dead_letters, store_in_driver
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.concurrently import run_concurrently
 from penstock.spark.rows import PLACE, Fence, keep_raw
@@ -34,6 +34,8 @@ Transform = Callable[[DataFrame], DataFrame]
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _WIDE, _VERY_WIDE = 45, 70  # values of a record
+# The most bad records of a pass that the driver names itself, where a job in Python is no faster.
+_FEW_BAD: Final = 2_500
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/0015-markers-in-tables.md).
 _MARKED_SECONDS: Final = 12 * 3_600
@@ -161,10 +163,18 @@ class PartWriter:
         if keeper and left and not keeper.has_all(left):
             keeper = None
         if counts["errors"]:
-            finder = FailureFinder.of(part.framing, describe_versions(part.versions))
-            rows = (keeper.read() if keeper else checked).filter(IS_ERROR)
-            figures.add_dead_letters(store_dead_letters(rows, finder, self._context.errors))
+            given_up = self._store_bad(part, checked, keeper, counts["errors"])
+            figures.add_dead_letters(given_up)
         return keeper
+
+    def _store_bad(
+        self, part: Part, checked: DataFrame, keeper: RecordKeeper | None, bad: int
+    ) -> Mapping[Reason, int]:
+        finder = FailureFinder.of(part.framing, describe_versions(part.versions))
+        if keeper and bad <= _FEW_BAD:
+            return store_in_driver(keeper.read_bad(), finder, self._context.errors)
+        rows = (keeper.read() if keeper else checked).filter(IS_ERROR)
+        return store_dead_letters(rows, finder, self._context.errors)
 
     def _write_tombstones(self, checked: DataFrame, part: Part, figures: Figures) -> None:
         sinks = [each for each in self._table.sinks if each.capabilities.deletes]

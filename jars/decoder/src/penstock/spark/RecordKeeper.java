@@ -1,6 +1,9 @@
 package penstock.spark;
 
+import java.io.IOException;
 import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
@@ -10,6 +13,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import net.razorvine.pickle.Pickler;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.FlatMapFunction;
@@ -17,6 +21,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
 import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
@@ -90,6 +95,53 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
     int tasks = Math.max(1, Math.min(context.defaultParallelism(), chunks.size()));
     JavaRDD<InternalRow> rows = context.parallelize(chunks, tasks).flatMap(new ReadRows(type.size()));
     return session.internalCreateDataFrame(rows.rdd(), type, false);
+  }
+
+  /** Returns how many chunks {@link #pickle} has. */
+  public int chunks() {
+    return kept.value().size();
+  }
+
+  /**
+   * Returns the records of a chunk but those of a status, for the process of the driver: a pickled
+   * list of tuples with topic, partition, offset, status, key, value, headers and milliseconds.
+   */
+  public byte[] pickle(int chunk, String left) throws IOException {
+    int key = type.fieldIndex("key");
+    int value = type.fieldIndex("value");
+    int time = type.fieldIndex("timestamp");
+    int headers = Arrays.asList(type.fieldNames()).indexOf("headers");
+    List<Object> found = new ArrayList<>();
+    kept.value()
+        .get(chunk)
+        .read(type.size())
+        .forEachRemaining(
+            row -> {
+              String status = row.getString(STATUS);
+              if (!status.equals(left)) {
+                found.add(
+                    new Object[] {
+                      row.getString(0),
+                      row.getInt(1),
+                      row.getLong(2),
+                      status,
+                      row.isNullAt(key) ? null : row.getBinary(key),
+                      row.isNullAt(value) ? null : row.getBinary(value),
+                      headers < 0 || row.isNullAt(headers) ? null : pairs(row.getArray(headers)),
+                      row.isNullAt(time) ? null : Math.floorDiv(row.getLong(time), 1000L)
+                    });
+              }
+            });
+    return new Pickler(false).dumps(found);
+  }
+
+  private static Object[] pairs(ArrayData headers) {
+    Object[] pairs = new Object[headers.numElements()];
+    for (int at = 0; at < pairs.length; at++) {
+      InternalRow each = headers.getStruct(at, 2);
+      pairs[at] = new Object[] {each.getString(0), each.isNullAt(1) ? null : each.getBinary(1)};
+    }
+    return pairs;
   }
 
   private Stream<InternalRow> rows() {
