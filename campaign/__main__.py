@@ -29,6 +29,7 @@ from tools.mutants.run import copy_clone, environ_of_copy
 _ROOT: Final = Path(__file__).parents[1]
 _SHOWN: Final = 20
 _WRONG: Final = 1
+_TOLD: Final = ("operation", "kind", "moment")  # of the arguments of a fault
 _TRIAL_SECONDS: Final = 25 * 60
 
 
@@ -110,7 +111,9 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
     fired: Counter[str] = Counter()
     for each in outcome.fired:
         arguments = each.step.arguments
-        what = " ".join(arguments[name] for name in ("operation", "kind") if name in arguments)
+        what = " ".join(
+            arguments[name] for name in ("operation", "kind", "moment") if name in arguments
+        )
         fired[f"{each.step.fault} {what}"] += each.times
     return fired
 

@@ -14,6 +14,7 @@ from campaign.senders import Fields
 from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
+from tests.faults.traps import MOMENTS, Trap
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _ASK_SECONDS: Final = 10.0
@@ -66,12 +67,23 @@ def _split_links(platform: Platform, _: Fields, broker: int, seconds: float, of:
 def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> int:
     """Kill the driver right after so many calls of an operation."""
 
-    def wait() -> None:
+    with platform.job.lock:
+        platform.job.find_working()
         log = _CallLog(platform)
         _await(lambda: log.count(f'"operation": "{operation}"') >= calls)
+        return int(platform.job.kill())
 
+
+def _kill_driver_at(platform: Platform, fields: Fields, moment: str) -> int:
+    """Kill the driver before or after a named call, in a batch with a new version."""
+    killed: list[bool] = []
+    steps, performed = MOMENTS[moment]
+    trap = Trap(steps, performed, kill=lambda: killed.append(platform.job.kill()))
     with platform.job.lock:
-        return int(platform.job.kill(wait))
+        platform.job.find_working()
+        with platform.world.trapped(trap):
+            _meet(trap.shut.is_set, fields.grow)
+    return sum(killed)
 
 
 def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:
@@ -121,11 +133,16 @@ def _break(
     """Let answers go wrong until one has; `ask` leads to such a call."""
     fault = platform.cloud.state(Faults).add(kind=Kind(kind), **calls)
     time.sleep(seconds)
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while not _await(lambda: fault.broken, _ASK_SECONDS) and time.monotonic() < until:
-        ask()
+    _meet(lambda: fault.broken, ask)
     fault.calls = 0  # it affects no other one
     return fault.broken
+
+
+def _meet(has_met: Callable[[], object], ask: Callable[[], object]) -> None:
+    """Wait until a fault has met its call, and ask for such a call again and again."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not _await(has_met, _ASK_SECONDS) and time.monotonic() < until:
+        ask()
 
 
 def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) -> int:
@@ -187,6 +204,7 @@ _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "links-cut": _cut_links,
     "links-split": _split_links,
     "driver-killed": _kill_driver,
+    "driver-killed-at": _kill_driver_at,
     "driver-stopped": _stop_driver,
     "driver-stalls": _stall_driver,
     "lake-maintained": _maintain_lake,

@@ -55,13 +55,14 @@ class SupervisedJob:
             self._thread.join()
             self._process.__exit__()
 
-    def kill(self, wait: Callable[[], object]) -> bool:
-        """Let a driver that works go on until a wait is over, and kill it with -9.
+    def find_working(self) -> JobProcess:
+        """Wait for a driver that has written a batch: if each died before, none would be."""
+        _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS)
+        return self._process
 
-        Return whether that ended it.
-        """
-        process = self._find_working()
-        wait()
+    def kill(self) -> bool:
+        """Kill the driver with -9; return whether that ended it."""
+        process = self._process
         self._killed.add(process.pid)
         process.kill()
         _wait(lambda: process.code is not None)
@@ -69,7 +70,7 @@ class SupervisedJob:
 
     def stop(self, seconds: float) -> bool:
         """Stop it for some time; return whether it stood still."""
-        process = self._find_working()
+        process = self.find_working()
         process.stop()
         time.sleep(seconds)
         stood_still = is_stopped(process.pid)
@@ -81,7 +82,7 @@ class SupervisedJob:
 
         Return whether it stood still and ended by itself.
         """
-        with self._find_working() as stalled:
+        with self.find_working() as stalled:
             stalled.stop()
             self._process = self._begin()
             time.sleep(seconds)
@@ -100,11 +101,6 @@ class SupervisedJob:
             if other.code:
                 self.ends.append(End(other.code, other.tell(_SAID)))
             return other.code is not None
-
-    def _find_working(self) -> JobProcess:
-        """Wait for a driver that has written a batch: if others ended, nothing would be written."""
-        _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS)
-        return self._process
 
     def _begin(self) -> JobProcess:
         self.starts += 1

@@ -34,7 +34,7 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
-from tests.faults.killing import ACCOUNT, REGION, Trap
+from tests.faults.killing import ACCOUNT, REGION
 from tests.faults.world import World
 from tests.fixtures.brokers import OPEN, running_brokers
 from tests.fixtures.consumers import CONSUMER, Consumer, build_consumer, package
@@ -156,7 +156,7 @@ def running_platform(folder: Path) -> Iterator[Platform]:
             )
         )
         _prepare_job(client, world, cloud.endpoint)
-        job = SupervisedJob(lambda: world.start(Trap()))
+        job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
         offsets = Offsets(servers, TOPIC, mapping, job.tell)

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Self
 
+from tests.faults.traps import MOMENTS
+
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)
 _SOAK_PAUSES: Final = (30.0, 60.0)  # in which readers come to the end of the topic again
@@ -161,6 +163,7 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "links-cut": _choose_broker,
     "links-split": _choose_split,
     "driver-killed": lambda rng: {"operation": rng.choice(_WRITES), "calls": rng.randint(1, 4)},
+    "driver-killed-at": lambda rng: {"moment": rng.choice(sorted(MOMENTS))},
     "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
     "lake-maintained": lambda rng: {},

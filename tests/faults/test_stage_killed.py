@@ -8,8 +8,8 @@ import pytest
 
 from demo.staging.publisher import Publisher
 from localcloud.faults import Kind
-from tests.faults.killing import Step, Trap
 from tests.faults.shipments import Shipments
+from tests.faults.traps import Step, Trap
 from tests.faults.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]

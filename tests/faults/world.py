@@ -20,7 +20,8 @@ from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from localcloud.network.names import write_hosts
-from tests.faults.killing import ACCOUNT, REGION, JobProcess, Trap
+from tests.faults.killing import ACCOUNT, REGION, JobProcess
+from tests.faults.traps import Trap
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
 from tests.fixtures.errors import make_error_table
 
@@ -92,10 +93,14 @@ class World:
         """Stand between localcloud, with its faults, and the job that runs."""
         return self._trap.around(call, partial(self._inject, call, perform))
 
+    @property
+    def words(self) -> list[str]:
+        """The program and its arguments."""
+        return [self._program, *(word for pair in self.arguments.items() for word in pair)]
+
     def start(self, trap: Trap) -> JobProcess:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
-        words = [self._program, *(word for pair in self.arguments.items() for word in pair)]
-        job = self.launch(words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
+        job = self.launch(self.words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
         end = job.kill_executor if trap.executor else job.kill
         trap.kill, self._trap = job.stop if trap.stops else end, trap
         return job
@@ -105,6 +110,13 @@ class World:
         self._runs = number = next(self._numbers)
         folder = self._folder / f"run-{number}"
         return JobProcess(master, words, self.endpoint, self._hosts, folder)
+
+    @contextmanager
+    def trapped(self, trap: Trap) -> Iterator[None]:
+        """Let every call to localcloud pass through a trap, as long as the block lasts."""
+        self._trap = trap
+        with patch.object(self.faults, "around", self.around):
+            yield
 
     def watch(self) -> Trap:
         """Begin to take down what is called."""
@@ -143,5 +155,5 @@ _World = TypeVar("_World", bound=World)
 @contextmanager
 def entered(world: _World) -> Iterator[_World]:
     """Let every call to localcloud pass through a world, and close it."""
-    with closing(world), patch.object(world.faults, "around", world.around):
+    with closing(world), world.trapped(Trap()):
         yield world
