@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -36,21 +36,21 @@ class JobProcess:
         self,
         master: str,
         words: Sequence[str],
-        endpoint: str,
+        aws: Mapping[str, str],
         hosts_file: Path,
         folder: Path,
     ) -> None:
-        """Start a program with its arguments in a folder, with the names of a hosts file."""
+        """Start a program with its arguments in a folder, with the variables of AWS's clients."""
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         job = str(_ROOT / "jobs" / f"{words[0]}.py")
-        settings = _settings(endpoint, hosts_file, folder)
+        settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
                 [str(submit), "--master", master, *settings, job, *words[1:]],
                 cwd=folder,
-                env=_environ(endpoint, hosts_file, folder),
+                env=_environ(hosts_file, folder) | dict(aws),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -87,6 +87,10 @@ class JobProcess:
             if _is_executor(folder) and os.getpgid(int(folder.name)) == self._process.pid
         ]
         os.kill(executor, signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask both to end."""
+        self._send(signal.SIGTERM)
 
     def stop(self) -> None:
         """Let both do nothing at all, as the sleep of a machine does."""
@@ -158,7 +162,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     return [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
 
 
-def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
+def _environ(hosts_file: Path, folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
     return {
         **kept,
@@ -168,9 +172,6 @@ def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(map(str, (_NAMES, _ROOT / "src", _ROOT))),
         HOSTS_VARIABLE: str(hosts_file),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "AWS_ACCESS_KEY_ID": ACCOUNT,
-        "AWS_SECRET_ACCESS_KEY": "any",
         "AWS_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ENDPOINT_URL": endpoint,
     }

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from tests.faults.moments import CONSUMED, FILE, OFFSETS
 from tests.faults.readings import BATCH
-from tests.faults.traps import FILE, MOMENTS, OFFSETS, Step, Trap
+from tests.faults.traps import Step, Trap
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
@@ -18,11 +19,11 @@ _CALLS = 250  # of a start with a batch to finish and a new one
 
 def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials, fault):
     kills = fault("job-killed")
-    for moment, (steps, performed) in MOMENTS.items():
+    for moment, (steps, performed) in CONSUMED.items():
         readings.send(BATCH)
-        trap = Trap(steps, performed=performed)
+        trap = Trap(steps, performed)
         assert readings.run(trap) == -9, (moment, trap.calls)
-    kills.count(len(MOMENTS), fired=len(MOMENTS))
+    kills.count(len(CONSUMED), fired=len(CONSUMED))
     killed = 0
     while killed < trials(1, 20):
         readings.send(BATCH)

@@ -1,14 +1,16 @@
-"""Traps that kill or stop a Spark job at one of its calls to AWS, and the moments of a batch."""
+"""Traps that kill or stop a Spark job at one of its calls to AWS."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
 
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.faults import Faults
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,12 @@ class Step:
 
 
 def _find_place(call: Call) -> str:
-    """Give the key of a call of S3, the tables of a call of DynamoDB, or nothing."""
+    """Give the key of a call of S3, tables and a row's key of one of DynamoDB, or nothing."""
+    key = call.params.get("Key", "")
+    if call.service == "s3":
+        return str(key)
     tables = call.params.get("RequestItems") or [call.params.get("TableName", "")]
-    return str(call.params.get("Key", "")) if call.service == "s3" else " ".join(tables)
+    return " ".join([*tables, *(str(value) for it in dict(key).values() for value in it.values())])
 
 
 @dataclass
@@ -37,7 +42,8 @@ class Trap:
 
     `performed` says whether that call has its effect; its answer reaches nobody. With `pause` the
     call is answered, and the job lives on for so many seconds. A trap that `stops` the job answers
-    it when it goes on. One for an `executor` kills the job's only one, and the driver lives.
+    it when it goes on. One for an `executor` kills the job's only one, and the driver lives. With
+    a `program` of jobs/, calls of others are no steps.
     """
 
     steps: Sequence[Step] = ()
@@ -45,6 +51,7 @@ class Trap:
     pause: float | None = None
     stops: bool = False
     executor: bool = False
+    program: str = ""
     kill: Callable[[], None] = lambda: None
     calls: list[str] = field(default_factory=list)
     shut: threading.Event = field(default_factory=threading.Event)
@@ -69,6 +76,8 @@ class Trap:
         return answer if self.stops else None
 
     def _is_last(self, call: Call) -> bool:
+        if not call.caller.arn.endswith(self.program):
+            return False
         with self._lock:
             self.calls.append(f"{call.operation} {_find_place(call)}")
             if self.snapped or self.steps == () or not self.steps[self._taken].fits(call):
@@ -77,26 +86,27 @@ class Trap:
             return self.snapped
 
 
-OFFSETS: Final = Step("PutObject", r"/offsets/\d+$")
-FILE: Final = Step("PutObject", r"/data/.*\.parquet$")
-_LOOKUP: Final = Step("PutObject", r"/penstock-ledger/.*\.jsonl$")
-_SNAPSHOT: Final = Step("PutObject", r"/metadata/snap-")
-_STAGED: Final = Step("UpdateTable")
-_PUBLISHED: Final = Step("UpdateTable")
-_DONE: Final = Step("PutObject", r"/commits/\d+$")
-# The steps of the consuming job to each moment of a batch, and whether the last of them has its
-# effect. A lookup says that the batch brings a version that is new, whose records are a part of
-# their own.
-MOMENTS: Final[Mapping[str, tuple[Sequence[Step], bool]]] = {
-    "after the offsets": ((OFFSETS,), True),
-    "amid the files of a part": ((OFFSETS, _LOOKUP, FILE), True),
-    "after the files, before they are staged": ((OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED), False),
-    "after they are staged, before they are published": (
-        (OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), False
-    ),
-    "after the tables, before Spark's commit": ((OFFSETS, _DONE), False),
-    "after Spark's commit": ((OFFSETS, _DONE), True),
-    "after they are published, before the other table": (
-        (OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), True
-    ),
-}  # fmt: skip
+class Traps:
+    """The traps that are set in a localcloud with its faults: each call passes through all."""
+
+    def __init__(self, faults: Faults) -> None:
+        self._inject = faults.around
+        self._traps: tuple[Trap, ...] = ()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def set(self, trap: Trap) -> Iterator[None]:
+        """Set a trap as long as the block lasts."""
+        with self._lock:
+            self._traps += (trap,)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._traps = tuple(each for each in self._traps if each is not trap)
+
+    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
+        """Stand between localcloud, with its faults, and its callers."""
+        for trap in self._traps:
+            perform = partial(trap.around, call, perform)  # type: ignore[assignment]
+        return self._inject(call, perform)

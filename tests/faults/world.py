@@ -20,6 +20,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from localcloud.network.names import write_hosts
+from localcloud.testing.policies import allow, document
 from tests.faults.killing import ACCOUNT, REGION, JobProcess
 from tests.faults.traps import Trap
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
@@ -49,6 +50,7 @@ class World:
         self._inject = self.faults.around
         self.name = f"killed-{secrets.token_hex(4)}"
         self.glue, self._secrets = client("glue"), client("secretsmanager")
+        self._iam = client("iam")
         session = boto3.Session(ACCOUNT, "any", region_name=REGION)
         self.bucket = session.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
             Bucket=self.name, CreateBucketConfiguration={"LocationConstraint": REGION}
@@ -76,6 +78,7 @@ class World:
         write_hosts(self._hosts, kafka.cluster.names)
         self._trap = Trap()
         self._runs, self._numbers = 0, count(1)
+        self._keys: dict[str, dict[str, str]] = {}
 
     def replace_password(self, password: str) -> None:
         """Give the job's user another password, first on the brokers and then in its secret."""
@@ -108,15 +111,23 @@ class World:
     def launch(self, words: Sequence[str], master: str = "local[2]") -> JobProcess:
         """Start a program of jobs/ with its arguments."""
         self._runs = number = next(self._numbers)
-        folder = self._folder / f"run-{number}"
-        return JobProcess(master, words, self.endpoint, self._hosts, folder)
+        folder = self._folder / f"{words[0]}-{number}"
+        aws = {"AWS_ENDPOINT_URL": self.endpoint, **self._find_keys(words[0])}
+        return JobProcess(master, words, aws, self._hosts, folder)
 
-    @contextmanager
-    def trapped(self, trap: Trap) -> Iterator[None]:
-        """Let every call to localcloud pass through a trap, as long as the block lasts."""
-        self._trap = trap
-        with patch.object(self.faults, "around", self.around):
-            yield
+    def _find_keys(self, program: str) -> dict[str, str]:
+        """Return the keys of a program's user, by whom its calls are known."""
+        if program not in self._keys:
+            user = {"UserName": f"{self.name}-{program}"}
+            policy = document(allow("*"))
+            self._iam.create_user(**user)
+            self._iam.put_user_policy(PolicyName="all", PolicyDocument=policy, **user)
+            made = self._iam.create_access_key(**user)["AccessKey"]
+            self._keys[program] = {
+                "AWS_ACCESS_KEY_ID": made["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"],
+            }
+        return self._keys[program]
 
     def watch(self) -> Trap:
         """Begin to take down what is called."""
@@ -155,5 +166,5 @@ _World = TypeVar("_World", bound=World)
 @contextmanager
 def entered(world: _World) -> Iterator[_World]:
     """Let every call to localcloud pass through a world, and close it."""
-    with closing(world), world.trapped(Trap()):
+    with closing(world), patch.object(world.faults, "around", world.around):
         yield world
