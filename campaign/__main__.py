@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Final
 
 from campaign.run import Outcome, run_schedule
-from campaign.schedule import FAULTS, Schedule, make_schedule, shrink
+from campaign.schedule import (
+    FAULTS,
+    PROGRAMS,
+    Schedule,
+    choose_programs,
+    make_schedule,
+    shrink,
+)
 from campaign.soak import KEPT, make_soak
 from tests.fixtures.faults import Trials
 from tools.commit import find_commit
@@ -29,22 +36,20 @@ from tools.mutants.run import copy_clone, environ_of_copy
 _ROOT: Final = Path(__file__).parents[1]
 _SHOWN: Final = 20
 _WRONG: Final = 1
+_TOLD: Final = ("operation", "kind", "moment")  # of the arguments of a fault
 _TRIAL_SECONDS: Final = 25 * 60
 
 
 def main() -> int:
     """Run what the words say, and return the exit code."""
     words = _parse()
-    schedule = (
-        Schedule.read(words.schedule)
-        if words.schedule
-        else make_schedule(words.seed, words.minutes, soak=words.soak, only=words.only)
-    )
+    schedule = Schedule.read(words.schedule) if words.schedule else _make_schedule(words)
     folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "schedule.json"
     schedule.write(path)
-    print(f"seed {schedule.seed}, {len(schedule.steps)} faults, in {folder}", flush=True)
+    told = f"{len(schedule.steps)} faults, programs: {', '.join(schedule.programs) or 'no other'}"
+    print(f"seed {schedule.seed}, {told}, in {folder}", flush=True)
     if words.mutant:
         return _run_mutant(words.mutant, path, folder, ["--shrink"] if words.shrink else [])
     if words.shrink:
@@ -59,6 +64,14 @@ def main() -> int:
     return outcome.code
 
 
+def _make_schedule(words: argparse.Namespace) -> Schedule:
+    is_whole = not (words.soak or words.only)
+    programs = words.programs or (choose_programs(words.seed) if is_whole else ())
+    return make_schedule(
+        words.seed, words.minutes, soak=words.soak, only=words.only, programs=programs
+    )
+
+
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
     today = int(time.strftime("%Y%m%d"))
@@ -67,6 +80,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", default=(), choices=sorted(FAULTS), metavar="FAULT", help="no others"
     )
+    parser.add_argument(
+        "--programs", nargs="+", choices=sorted(PROGRAMS), metavar="PROGRAM",
+        help="others that run beside the job [one by the seed; none with --only or --soak]",
+    )  # fmt: skip
     parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
@@ -92,6 +109,11 @@ def _report(outcome: Outcome) -> None:
     print(f"{len(history.sent):,} events: {told}")
     print(f"{len(history.records):,} records of {len(history.versions)} versions, "
           f"{len(history.hostile):,} of them hostile")  # fmt: skip
+    if history.mended:
+        print(f"{len(history.mended):,} records that only a replay may read")
+    if history.staged:
+        rows = {name: len(rows) for name, rows in history.staged.tables.items()}
+        print(f"staged: {', '.join(f'{count:,} {name}' for name, count in rows.items())}")
     print(f"{outcome.starts} drivers, at most {history.peak_mb} MB; {len(history.ends)} ended by "
           f"themselves; all was there after {outcome.recovery_seconds:.0f} s")  # fmt: skip
     if outcome.peak:
@@ -110,7 +132,9 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
     fired: Counter[str] = Counter()
     for each in outcome.fired:
         arguments = each.step.arguments
-        what = " ".join(arguments[name] for name in ("operation", "kind") if name in arguments)
+        what = " ".join(
+            arguments[name] for name in ("operation", "kind", "moment") if name in arguments
+        )
         fired[f"{each.step.fault} {what}"] += each.times
     return fired
 

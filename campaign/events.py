@@ -29,6 +29,7 @@ _MAKE: Final[tuple[Callable[[Random], Any], ...]] = (
     lambda rng: {"lat": rng.uniform(-90, 90), "floor": rng.randrange(-3, 99)},
 )
 _WIDENED: Final = 1
+_HEADER_BYTES: Final = 18  # of Glue's frame
 
 
 class Events:
@@ -69,15 +70,33 @@ def make_harm(rng: Random, number: int, versions: Mapping[str, str]) -> tuple[by
     """Return the value of a record that no reader can make a row of, and the reason it must get."""
     key, definition = rng.choice(sorted(versions.items()))
     row = {"deviceId": "harm", "timestamp": number, "sender": "harm", "number": number}
-    body = io.BytesIO()
-    fastavro.schemaless_writer(body, fastavro.parse_schema(json.loads(definition)), row)
-    frame = b"\3\0" + uuid.UUID(key).bytes + body.getvalue()
+    frame = _frame(key, definition, row)
     unknown = uuid.UUID(int=rng.getrandbits(128), version=4).bytes
     return rng.choice(
         [
             (b"junk %d" % number, "unknown-framing"),
             (frame[:-1], "truncated"),
             (frame + b"!", "trailing-bytes"),
-            (b"\3\0" + unknown + body.getvalue(), "unknown-schema"),
+            (b"\3\0" + unknown + frame[_HEADER_BYTES:], "unknown-schema"),
         ]
     )
+
+
+def make_mended(
+    rng: Random, number: int, key: str, definition: str
+) -> tuple[bytes, dict[str, Any]]:
+    """Return the value of a record of another registry, and what it says, for a key of a sender."""
+    row = {
+        "deviceId": f"s0-{rng.randrange(_KEYS)}",
+        "timestamp": time.time_ns() // 1_000_000,
+        "sender": "yard",
+        "number": number,
+        "dock": str(rng.random()),
+    }
+    return _frame(key, definition, row), row
+
+
+def _frame(key: str, definition: str, row: Mapping[str, Any]) -> bytes:
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, fastavro.parse_schema(json.loads(definition)), dict(row))
+    return b"\3\0" + uuid.UUID(key).bytes + body.getvalue()

@@ -7,13 +7,19 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from campaign.job import SupervisedJob
 from campaign.platform import Platform
 from campaign.senders import Fields
 from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
+from tests.faults.moments import CONSUMED, STAGED, Moment
+from tests.faults.traps import Trap
+from tests.fixtures.clocks import write_clock
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _ASK_SECONDS: Final = 10.0
@@ -66,12 +72,16 @@ def _split_links(platform: Platform, _: Fields, broker: int, seconds: float, of:
 def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> int:
     """Kill the driver right after so many calls of an operation."""
 
-    def wait() -> None:
+    with platform.job.lock:
+        platform.job.find_working()
         log = _CallLog(platform)
         _await(lambda: log.count(f'"operation": "{operation}"') >= calls)
+        return int(platform.job.kill())
 
-    with platform.job.lock:
-        return int(platform.job.kill(wait))
+
+def _kill_driver_at(platform: Platform, fields: Fields, moment: str) -> int:
+    """Kill the driver before or after a named call, in a batch with a new version."""
+    return _kill_at(platform, platform.job, CONSUMED[moment], "consume", fields.grow)
 
 
 def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:
@@ -85,11 +95,54 @@ def _stall_driver(platform: Platform, _: Fields, seconds: float) -> int:
         return int(platform.job.stall(seconds))
 
 
+def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
+    """End the driver, and begin one with other settings from the same checkpoint."""
+    with platform.job.lock:
+        platform.job.find_working()
+        platform.world.arguments |= {f"--{name}": value for name, value in settings.items()}
+        has_ended = platform.job.end()
+        platform.job.find_working()
+    return int(has_ended)
+
+
+def _kill_staging(platform: Platform, _: Fields, moment: str) -> int:
+    """Kill the driver of the staging job before or after a named call."""
+    return _kill_at(platform, platform.staging.job, STAGED[moment], "stage", lambda: None)
+
+
+def _stall_staging(platform: Platform, _: Fields, seconds: float) -> int:
+    """Stop the driver of the staging job for longer than its lease, while another one begins."""
+    with platform.staging.job.lock:
+        return int(platform.staging.job.stall(seconds))
+
+
+def _kill_at(
+    platform: Platform, job: SupervisedJob, moment: Moment, program: str, ask: Callable[[], object]
+) -> int:
+    """Kill the driver of a program at a moment, which it comes to by what is asked for."""
+    killed: list[bool] = []
+    trap = Trap(*moment, kill=lambda: killed.append(job.kill()), program=program)
+    with job.lock:
+        job.find_working()
+        with platform.traps.set(trap):
+            _meet(trap.shut.is_set, ask)
+    return sum(killed)
+
+
 def _maintain_lake(platform: Platform, _: Fields) -> int:
     """Compact the lake's table while the job appends to it."""
     table = platform.world.arguments["--lake-table"]
     other = platform.world.launch(["maintain_lake", "--lake-table", table])
     return int(platform.job.run_beside(other))
+
+
+def _kill_replay(platform: Platform, _: Fields, moment: str) -> int:
+    """Kill a replay of dead letters before or after a named call, and begin it again."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not (is_killed := platform.replays.kill(moment)) and time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+    platform.replays.run()
+    return int(is_killed)
 
 
 def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
@@ -103,6 +156,18 @@ def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
         with suppress(ProcessLookupError):
             os.killpg(each.pid, signal.SIGCONT)
     return sum(each.state == "stopped" for each in stopped)
+
+
+def _set_clock(platform: Platform, _: Fields, minutes: int, seconds: float) -> int:
+    """Let the clock of the consumer function be wrong, so that AWS refuses what it signs."""
+    with platform.clock, TemporaryDirectory() as folder:
+        log = _CallLog(platform)
+        path = write_clock(Path(folder) / "clock", minutes)
+        platform.consumer.set_environment(PYTHONPATH=path)
+        time.sleep(seconds)
+        fired: int = _await(lambda: log.count("SignatureDoesNotMatch"))
+        platform.consumer.set_environment(PYTHONPATH="")
+    return fired
 
 
 def _answer_wrongly(platform: Platform, _: Fields, **calls: Any) -> int:
@@ -121,11 +186,16 @@ def _break(
     """Let answers go wrong until one has; `ask` leads to such a call."""
     fault = platform.cloud.state(Faults).add(kind=Kind(kind), **calls)
     time.sleep(seconds)
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while not _await(lambda: fault.broken, _ASK_SECONDS) and time.monotonic() < until:
-        ask()
+    _meet(lambda: fault.broken, ask)
     fault.calls = 0  # it affects no other one
     return fault.broken
+
+
+def _meet(has_met: Callable[[], object], ask: Callable[[], object]) -> None:
+    """Wait until a fault has met its call, and ask for such a call again and again."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not _await(has_met, _ASK_SECONDS) and time.monotonic() < until:
+        ask()
 
 
 def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) -> int:
@@ -187,10 +257,16 @@ _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "links-cut": _cut_links,
     "links-split": _split_links,
     "driver-killed": _kill_driver,
+    "driver-killed-at": _kill_driver_at,
+    "driver-upgraded": _upgrade_driver,
     "driver-stopped": _stop_driver,
     "driver-stalls": _stall_driver,
     "lake-maintained": _maintain_lake,
+    "replay-killed": _kill_replay,
+    "staging-killed": _kill_staging,
+    "staging-stalls": _stall_staging,
     "function-hangs": _let_function_hang,
+    "clock-wrong": _set_clock,
     "answers-wrong": _answer_wrongly,
     "registry-wrong": _break_registry,
     "role-denied": _deny_role,

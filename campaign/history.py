@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -62,6 +62,7 @@ class Record:
     time_ms: int
     value: bytes | None
     topic: str
+    key: bytes = b""
 
     @property
     def place(self) -> str:
@@ -71,11 +72,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter."""
+    """A dead letter; a replay that made rows of its record has marked it as done."""
 
     place: str
     reason: str
     value: bytes
+    is_done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,13 @@ class Made:
     """The tables and dead letters that one program, a function or a job, made of the topic.
 
     `appended` has tables with a row for each record, and `newest` those with the newest row of each
-    key, as pairs of a record's place and its row.
+    key, as pairs of a record's place and its row. Dead letters may be replayed.
     """
 
     appended: Mapping[str, Sequence[tuple[str, Row]]]
     newest: Mapping[str, Sequence[tuple[str, Row]]]
     letters: Sequence[Letter]
+    is_replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,26 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Staged:
+    """The topics of a staging job by table, their schemas by id, its tables, and its dead letters.
+
+    A topic has one partition. The tables are those of the topics, and that of joined rows.
+    """
+
+    records: Mapping[str, Sequence[Record]]
+    versions: Mapping[str, str]
+    tables: Mapping[str, Sequence[Row]]
+    letters: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """A whole run.
 
     `hostile` has the values of records that no producer of Penstock wrote, with the reason that
     their dead letters must give, `kept` the events of the bucket by key, `versions` the schemas of
-    the registry by id, and `peak_mb` the most memory that a driver had.
+    the registry by id, and `peak_mb` the most memory that a driver had. `mended` has those of the
+    hostile values that a replay can read, with what they say.
     """
 
     sent: Sequence[Sent]
@@ -137,3 +154,5 @@ class History:
     kept: Mapping[str, Any]
     ends: Sequence[End] = ()
     peak_mb: int = 0
+    mended: Mapping[bytes, Row] = field(default_factory=dict)
+    staged: Staged | None = None

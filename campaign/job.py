@@ -14,7 +14,7 @@ from tests.faults.killing import JobProcess
 
 _POLL_SECONDS: Final = 0.5
 _AGAIN_SECONDS: Final = 1.0
-_END_SECONDS: Final = 120.0
+_END_SECONDS: Final = 300.0
 _RUN_SECONDS: Final = 300.0
 _SAID: Final = 100_000  # characters: the names of errors come before Spark's plans
 _KILLED: Final = -9
@@ -55,21 +55,30 @@ class SupervisedJob:
             self._thread.join()
             self._process.__exit__()
 
-    def kill(self, wait: Callable[[], object]) -> bool:
-        """Let a driver that works go on until a wait is over, and kill it with -9.
+    def find_working(self) -> JobProcess:
+        """Wait for a driver that has written a batch: if each died before, none would be."""
+        if _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS):
+            return self._process
+        raise TimeoutError(f"no driver has written a batch for {_RUN_SECONDS:.0f} s")
 
-        Return whether that ended it.
-        """
-        process = self._find_working()
-        wait()
+    def kill(self, other: JobProcess | None = None) -> bool:
+        """Kill the driver, or another program, with -9; return whether that ended it."""
+        process = other or self._process
         self._killed.add(process.pid)
         process.kill()
         _wait(lambda: process.code is not None)
         return process.code == _KILLED
 
+    def end(self) -> bool:
+        """Ask the driver to end; return whether it did."""
+        process = self._process
+        self._killed.add(process.pid)
+        process.terminate()
+        return _wait(lambda: process.code is not None, _END_SECONDS)
+
     def stop(self, seconds: float) -> bool:
         """Stop it for some time; return whether it stood still."""
-        process = self._find_working()
+        process = self.find_working()
         process.stop()
         time.sleep(seconds)
         stood_still = is_stopped(process.pid)
@@ -81,10 +90,11 @@ class SupervisedJob:
 
         Return whether it stood still and ended by itself.
         """
-        with self._find_working() as stalled:
+        with self.find_working() as stalled:
             stalled.stop()
             self._process = self._begin()
             time.sleep(seconds)
+            self.find_working()  # a start may take longer
             stood_still = is_stopped(stalled.pid)
             stalled.wake()
             _wait(lambda: stalled.code is not None, _END_SECONDS)
@@ -94,17 +104,12 @@ class SupervisedJob:
         return stood_still and has_ended
 
     def run_beside(self, other: JobProcess) -> bool:
-        """Wait for the end of another program, which has to be named if it fails."""
+        """Wait for the end of another program, which has to be named if it fails by itself."""
         with other:
-            _wait(lambda: other.code is not None, _RUN_SECONDS)
-            if other.code:
+            has_ended = _wait(lambda: other.code is not None, _RUN_SECONDS)
+            if other.code and other.pid not in self._killed:
                 self.ends.append(End(other.code, other.tell(_SAID)))
-            return other.code is not None
-
-    def _find_working(self) -> JobProcess:
-        """Wait for a driver that has written a batch: if others ended, nothing would be written."""
-        _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS)
-        return self._process
+            return has_ended
 
     def _begin(self) -> JobProcess:
         self.starts += 1
@@ -122,7 +127,8 @@ class SupervisedJob:
             self._process = self._begin()
 
 
-def _wait(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+def _wait(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
     until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
+    while not (is_met := condition()) and time.monotonic() < until:
         time.sleep(0.05)
+    return is_met

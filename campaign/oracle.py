@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 def find_problems(history: History) -> list[Problem]:
     """Return all that is wrong."""
-    read = {each.place: _read_record(each, history.versions) for each in _list_good(history)}
+    read = {each.place: read_record(each, history.versions) for each in _list_good(history)}
     return [
         *_check_senders(history, read),
         *_check_order(history.sent),
@@ -73,7 +73,7 @@ def _list_good(history: History) -> Iterator[Record]:
     )
 
 
-def _read_record(record: Record, versions: Mapping[str, str]) -> Row | None:
+def read_record(record: Record, versions: Mapping[str, str]) -> Row | None:
     """Return the values of a record, None if it cannot be read."""
     value = record.value or b""
     try:
@@ -127,7 +127,7 @@ def _check_sent(
         return Problem(Kind.LOST, f"{sent.id} was acknowledged as {sent.place}, and is {place}")
     if what := _describe_fate(sent, place if places else ""):
         return Problem(Kind.WRONG, what)
-    difference = _compare(sent.values, read[place] or {}) if places else ""
+    difference = compare(sent.values, read[place] or {}) if places else ""
     return Problem(Kind.WRONG, f"{place}, {sent.id}: {difference}") if difference else None
 
 
@@ -164,14 +164,26 @@ def _check_made(
     program: str, made: Made, history: History, read: Mapping[str, Row | None]
 ) -> Iterator[Problem]:
     good = {place: values for place, values in read.items() if values is not None}
-    given_up = {each.place for each in made.letters}  # which is a problem of its own
+    mended = _read_mended(history) if made.is_replayed else {}
+    good |= mended
+    # A dead letter that must not be there, or is still open, is a problem of its own.
+    given_up = {each.place for each in made.letters if not each.is_done}
     for table, rows in made.appended.items():
         yield from _check_appended(f"{program}, {table}", rows, good, given_up)
     wanted = good.keys() - given_up
     kept = [each for each in history.records if each.place in wanted]
     for table, rows in made.newest.items():
         yield from _check_newest(f"{program}, {table}", rows, good, kept)
-    yield from _check_letters(program, made, history)
+    yield from _check_letters(program, made, history, mended)
+
+
+def _read_mended(history: History) -> dict[str, Row]:
+    """Return the values of the records of which a replay must have made rows."""
+    return {
+        each.place: history.mended[each.value]
+        for each in history.records
+        if each.value is not None and each.value in history.mended
+    }
 
 
 def _check_appended(
@@ -187,7 +199,7 @@ def _check_appended(
                 yield Problem(Kind.LOST, f"{where}: no row of {place}, {find_id(values)}")
         elif times[place] > 1:
             yield Problem(Kind.TWICE, f"{where}: {times[place]} rows of {place}")
-        elif difference := _compare(values, found[place]):
+        elif difference := compare(values, found[place]):
             yield Problem(Kind.WRONG, f"{where}: {place}: {difference}")
     for place in found.keys() - good.keys():
         yield Problem(Kind.WRONG, f"{where}: a row of {place}, which is no good record")
@@ -210,19 +222,22 @@ def _check_newest(
             yield Problem(Kind.LOST, f"{where}: no row of {key}, the newest is {record.place}")
         elif place != record.place:
             yield Problem(Kind.ORDER, f"{where}: {key} is {place}, the newest is {record.place}")
-        elif difference := _compare(good[place], row):
+        elif difference := compare(good[place], row):
             yield Problem(Kind.WRONG, f"{where}: {place}: {difference}")
     for key in found.keys() - newest.keys():
         yield Problem(Kind.WRONG, f"{where}: a row of {key}, which no good record has")
 
 
-def _check_letters(program: str, made: Made, history: History) -> Iterator[Problem]:
+def _check_letters(
+    program: str, made: Made, history: History, mended: Collection[str]
+) -> Iterator[Problem]:
     wanted = {
         each.place: (history.hostile[each.value], each.value)
         for each in history.records
         if each.value is not None and each.value in history.hostile
     }
     found = {each.place: (each.reason, each.value) for each in made.letters}
+    done = {each.place for each in made.letters if each.is_done}
     for place, (reason, _) in wanted.items():
         if place not in found:
             yield Problem(Kind.LOST, f"{program}: no dead letter of {place}, expected {reason}")
@@ -231,6 +246,10 @@ def _check_letters(program: str, made: Made, history: History) -> Iterator[Probl
             yield Problem(Kind.LETTER, f"{program}: {said}")
         elif found[place][1] != wanted[place][1]:
             yield Problem(Kind.WRONG, f"{program}: the dead letter of {place} has other bytes")
+        elif place in mended and place not in done:
+            yield Problem(Kind.LOST, f"{program}: the dead letter of {place} is still open")
+        elif place in done and place not in mended:
+            yield Problem(Kind.LETTER, f"{program}: {place} cannot be read, and its letter is done")
     for place in found.keys() - wanted.keys():
         yield Problem(Kind.LETTER, f"{program}: {place} is good, given up for {found[place][0]}")
     times = Counter(each.place for each in made.letters)
@@ -238,7 +257,7 @@ def _check_letters(program: str, made: Made, history: History) -> Iterator[Probl
         yield Problem(Kind.TWICE, f"{program}: {times[place]} dead letters of {place}")
 
 
-def _compare(values: Row, row: Row) -> str:
+def compare(values: Row, row: Row) -> str:
     """Return the first difference between an event and its record or row."""
     own = {name: value for name, value in _present(row).items() if name[0] != "_"}
     for name in sorted((own.keys() | values.keys()) - {_ADDED}):

@@ -8,21 +8,25 @@ left to tests/e2e, since applying both roots would take most of a short run.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
+from unittest.mock import patch
 
 import boto3
 from botocore.config import Config
 from kafka.admin import NewTopic
 from moto.dynamodb.models import dynamodb_backends
 
-from campaign.history import Made, Row, Sample
+from campaign.history import Made, Row, Sample, Staged
 from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
+from campaign.replay import Replays
+from campaign.staging import Staging, running_staging
 from campaign.watching import Offsets, watching
 from localcloud.brokers.properties import CONTROLLER_ID
 from localcloud.cloud import Cloud
@@ -34,7 +38,8 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
-from tests.faults.killing import ACCOUNT, REGION, Trap
+from tests.faults.killing import ACCOUNT, REGION
+from tests.faults.traps import Traps
 from tests.faults.world import World
 from tests.fixtures.brokers import OPEN, running_brokers
 from tests.fixtures.consumers import CONSUMER, Consumer, build_consumer, package
@@ -53,7 +58,8 @@ _CALL: Final = Config(
 
 @dataclass(slots=True)
 class Platform:
-    """The programs and services of a run; who holds `brokers` may take one of them down.
+    """The programs and services of a run; who holds `brokers` may take one of them down, and who
+    holds `clock` sets that of the consumer function.
 
     Functions, mapping, driver and followers reach brokers over `links`; who judges does not.
     """
@@ -66,9 +72,13 @@ class Platform:
     bucket: str
     job: SupervisedJob
     brokers: Lock
+    clock: Lock
     links: BrokerLinks
+    traps: Traps
     mapping: str
     offsets: Offsets
+    replays: Replays | None
+    staging: Staging | None
 
     @property
     def calls(self) -> Any:
@@ -112,8 +122,13 @@ class Platform:
                 lake,
                 {"newest": read_table(_list_rows(ACCOUNT, f"{name}-newest"))},
                 read_letters(_list_rows(ACCOUNT, f"{name}-errors")),
+                is_replayed=self.replays is not None,
             ),
         }
+
+    def read_staged(self) -> Staged | None:
+        """Return what the staging job read and made, if there is one."""
+        return self.staging.read(partial(_list_rows, ACCOUNT)) if self.staging else None
 
 
 def _list_rows(account: str, name: str) -> Iterator[Row]:
@@ -126,8 +141,8 @@ def _list_rows(account: str, name: str) -> Iterator[Row]:
 
 
 @contextmanager
-def running_platform(folder: Path) -> Iterator[Platform]:
-    """Run all of it until the block ends."""
+def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[Platform]:
+    """Run all of it, and other programs beside it, until the block ends."""
     build(Target.of_host(), folder / "zips")
     with ExitStack() as stack:
         server = start_server(folder / "aws", 0)
@@ -156,13 +171,20 @@ def running_platform(folder: Path) -> Iterator[Platform]:
             )
         )
         _prepare_job(client, world, cloud.endpoint)
-        job = SupervisedJob(lambda: world.start(Trap()))
+        job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
-        offsets = Offsets(servers, TOPIC, mapping, job.tell)
+        traps = Traps(world.faults)
+        stack.enter_context(patch.object(world.faults, "around", traps.around))
         yield Platform(
-            cloud, client, world, consumer, producer, bucket, job, Lock(), links, mapping, offsets
-        )
+            cloud, client, world, consumer, producer, bucket, job,
+            Lock(), Lock(), links, traps, mapping,
+            Offsets(servers, TOPIC, mapping, job.tell),
+            Replays(world, job, traps) if "replay" in programs else None,
+            stack.enter_context(running_staging(world, cloud, client, folder))
+            if "staging" in programs
+            else None,
+        )  # fmt: skip
 
 
 def _create_topic(cluster: Any) -> None:

@@ -23,7 +23,7 @@ def read_records(servers: str, topic: str) -> list[Record]:
     """Return all records of the topic, in the order of each partition."""
     with closing(KafkaConsumer(bootstrap_servers=servers, enable_auto_commit=False)) as consumer:
         return [
-            Record(each.partition, each.offset, each.timestamp, each.value, topic)
+            Record(each.partition, each.offset, each.timestamp, each.value, topic, each.key or b"")
             for each in read_topic(consumer, topic)
         ]
 
@@ -44,7 +44,12 @@ def read_table(rows: Iterable[Row]) -> Rows:
 def read_letters(rows: Iterable[Row]) -> list[Letter]:
     """Return the dead letters of a table, which may have other rows too."""
     return [
-        Letter("/".join(str(row["id"]).split("/")[:3]), str(row["reason"]), bytes(row["value"]))
+        Letter(
+            "/".join(str(row["id"]).split("/")[:3]),
+            str(row["reason"]),
+            bytes(row["value"]),
+            "doneAt" in row,
+        )
         for row in rows
         if "reason" in row
     ]

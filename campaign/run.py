@@ -18,12 +18,14 @@ from typing import Any, Final
 
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
-from campaign.history import Fate, History, Sample
+from campaign.history import End, Fate, History, Sample
+from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
+from campaign.staging import Shipper
 from localcloud.testing import wait_until
 from tests.fixtures.faults import Trials
 
@@ -96,14 +98,19 @@ class Run:
         ]
         servers = platform.world.kafka.cluster.bootstrap_servers("PLAINTEXT")
         self._servers = servers
-        self._stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions)
+        other = platform.replays.other if platform.replays else None
+        stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions, other)
+        self._stranger = stranger
+        self._others: list[Stranger | Shipper] = [stranger]
+        if platform.staging:
+            self._others.append(Shipper(seed, platform.staging.world))
 
     def begin(self) -> None:
         """Send until the first events are in all tables, then let the senders go on."""
         for each in self._senders:
             wait_until(f"an event of {each.name} is written", partial(_is_answered, each))
         wait_until("the first rows are there", lambda: not self._find_late(), _START_SECONDS)
-        for thread in (*self._senders, self._stranger):
+        for thread in (*self._senders, *self._others):
             thread.start()
 
     def begin_soak(self) -> float:
@@ -159,11 +166,11 @@ class Run:
     def end(self) -> float:
         """Stop the senders, and return the seconds until all that was sent is there."""
         began = time.monotonic()
-        for each in self._senders:
+        senders = [*self._senders, *self._others]
+        for each in senders:
             each.stop()
-        self._stranger.stop()
-        for thread in (*self._senders, self._stranger):
-            thread.join()
+        for each in senders:
+            each.join()
         # Offsets tell the second at which all is there, and readings, which take long, whether.
         while not is_read(self._platform.offsets.read(), 0):
             if time.monotonic() > began + _OFFSETS_SECONDS:  # a driver that died told no last ones
@@ -172,6 +179,8 @@ class Run:
         recovered = time.monotonic()
         while (late := self._find_late()) and time.monotonic() < began + _CALM_SECONDS:
             _LOG.info("waiting: %s", late.what)
+            if self._platform.replays:
+                self._platform.replays.run()
             time.sleep(_POLL_SECONDS)
             recovered = time.monotonic()
         return round(recovered - began, 1)
@@ -188,9 +197,15 @@ class Run:
             self._versions(),
             self._platform.read_made(with_lake=with_lake),
             self._kept,
-            tuple(job.ends),
+            tuple(self._list_ends()),
             job.peak_mb,
+            dict(self._stranger.mended),
+            self._platform.read_staged(),
         )
+
+    def _list_ends(self) -> list[End]:
+        staging = self._platform.staging
+        return [*self._platform.job.ends, *(staging.job.ends if staging else ())]
 
     def _versions(self) -> dict[str, str]:
         return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
@@ -200,7 +215,7 @@ class Run:
         found = (
             each
             for with_lake in (False, True)
-            for each in find_problems(self.read(with_lake=with_lake))
+            for each in _judge(self.read(with_lake=with_lake))
             if each.kind in _LATE
         )
         return next(found, None)
@@ -211,7 +226,7 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
 
     A soak measures first how much the platform carries, and goes on with half of it.
     """
-    with running_platform(folder) as platform:
+    with running_platform(folder, schedule.programs) as platform:
         run = Run(platform, schedule.seed)
         with _timed("the first rows"):
             run.begin()
@@ -224,11 +239,15 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
         with _timed("reading"):
             history = run.read()
         with _timed("the oracle"):
-            problems = [*find_problems(history), *(find_growth(samples, peak / 2) if soak else ())]
+            problems = [*_judge(history), *(find_growth(samples, peak / 2) if soak else ())]
         starts = platform.job.starts
         return Outcome(
             fired, tuple(problems), history, recovery_seconds, starts, tuple(samples), peak
         )
+
+
+def _judge(history: History) -> list[Problem]:
+    return [*find_problems(history), *find_join_problems(history.staged)]
 
 
 def _is_answered(sender: Sender) -> bool:

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Self
 
+from tests.faults.moments import CONSUMED, REPLAYED, STAGED
+
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)
 _SOAK_PAUSES: Final = (30.0, 60.0)  # in which readers come to the end of the topic again
@@ -60,10 +62,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The steps of a run, in the order of their seconds."""
+    """The steps of a run, in the order of their seconds, and its other programs."""
 
     seed: int
     steps: tuple[Step, ...]
+    programs: tuple[str, ...] = ()
 
     def prefix(self, count: int) -> Schedule:
         """Return the schedule of the first steps."""
@@ -77,19 +80,33 @@ class Schedule:
     def read(cls, path: Path) -> Self:
         """Read a schedule that was written."""
         kept = json.loads(path.read_text())
-        return cls(kept["seed"], tuple(Step(**step) for step in kept["steps"]))
+        steps = tuple(Step(**step) for step in kept["steps"])
+        return cls(kept["seed"], steps, tuple(kept["programs"]))
 
 
 def make_schedule(
-    seed: int, minutes: float, *, soak: bool = False, only: Collection[str] = ()
+    seed: int,
+    minutes: float,
+    *,
+    soak: bool = False,
+    only: Collection[str] = (),
+    programs: Collection[str] = (),
 ) -> Schedule:
     """Return the schedule of a seed: a pure function.
 
-    That of a soak has fewer faults a minute. With `only`, there are no other faults.
+    That of a soak has fewer faults a minute. With `only`, there are no other faults. `programs`
+    run beside the job, and have faults of their own.
     """
     rng = Random(seed)  # noqa: S311 - no secret
     pauses = _SOAK_PAUSES if soak else _PAUSES
-    return Schedule(seed, tuple(_make_steps(rng, 60 * minutes, pauses, only or FAULTS)))
+    others = {fault for name in PROGRAMS - {*programs} for fault in _FAULTS_OF[name]}
+    steps = _make_steps(rng, 60 * minutes, pauses, {*(only or FAULTS)} - others)
+    return Schedule(seed, tuple(steps), tuple(sorted(programs)))
+
+
+def choose_programs(seed: int) -> tuple[str, ...]:
+    """Return the one other program that a run of this seed has."""
+    return (Random(f"{seed}/programs").choice(sorted(PROGRAMS)),)  # noqa: S311 - no secret
 
 
 def shrink(schedule: Schedule, fails: Callable[[Schedule], bool]) -> Schedule:
@@ -161,10 +178,19 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "links-cut": _choose_broker,
     "links-split": _choose_split,
     "driver-killed": lambda rng: {"operation": rng.choice(_WRITES), "calls": rng.randint(1, 4)},
+    "driver-killed-at": lambda rng: {"moment": rng.choice(sorted(CONSUMED))},
+    "driver-upgraded": lambda rng: {
+        "max-offsets-per-trigger": rng.choice(["500", "2000"]),
+        "trigger": rng.choice(["1 second", "3 seconds"]),
+    },
     "driver-stopped": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "driver-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
     "lake-maintained": lambda rng: {},
+    "replay-killed": lambda rng: {"moment": rng.choice(sorted(REPLAYED))},
+    "staging-killed": lambda rng: {"moment": rng.choice(sorted(STAGED))},
+    "staging-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
     "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
+    "clock-wrong": lambda rng: {"minutes": rng.choice([-16, 16]), "seconds": 10.0},
     "answers-wrong": _choose_answers,
     "registry-wrong": _choose_registry,
     "role-denied": lambda rng: {"role": rng.choice(["function", "reader"]), "seconds": 10.0},
@@ -172,3 +198,9 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "fields-new": lambda rng: {},
 }
 FAULTS: Final = frozenset(_ARGUMENTS)
+# The other programs, and the faults that need them.
+_FAULTS_OF: Final = {
+    "replay": {"replay-killed"},
+    "staging": {"staging-killed", "staging-stalls"},
+}
+PROGRAMS: Final = frozenset(_FAULTS_OF)

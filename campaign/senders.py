@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from campaign.events import Events, make_harm
+from campaign.events import Events, make_harm, make_mended
 from campaign.history import Fate, Sent
 from localcloud.testing import invoke
 
@@ -107,15 +107,25 @@ def _read_fates(
 
 
 class Stranger(Thread):
-    """Writes records that no reader can make a row of, and some without a value."""
+    """Writes records that no reader can make a row of, and some without a value.
+
+    With `other`, a schema version of another registry and its id, it writes records that only a
+    replay may read, too.
+    """
 
     def __init__(
-        self, rng: Random, servers: str, topic: str, versions: Callable[[], Mapping[str, str]]
+        self,
+        rng: Random,
+        servers: str,
+        topic: str,
+        versions: Callable[[], Mapping[str, str]],
+        other: tuple[str, str] | None,
     ) -> None:
         super().__init__(name="stranger", daemon=True)
         self.hostile: dict[bytes, str] = {}
+        self.mended: dict[bytes, Mapping[str, Any]] = {}
         self._rng, self._servers, self._topic = rng, servers, topic
-        self._versions = versions
+        self._versions, self._other = versions, other
         self._stopped = Event()
 
     def run(self) -> None:
@@ -126,11 +136,19 @@ class Stranger(Thread):
                 number += 1
                 value, reason = make_harm(self._rng, number, versions)
                 self.hostile[value] = reason  # it may be there, whatever the brokers answer
+                records = [(b"harm", value), (b"harm", None)]
+                if self._other:
+                    records.append(self._make_mended(number, *self._other))
                 try:
-                    for each in (value, None):
-                        producer.send(self._topic, value=each, key=b"harm").get(_SEND_SECONDS)
+                    for key, each in records:
+                        producer.send(self._topic, value=each, key=key).get(_SEND_SECONDS)
                 except KafkaError:
                     time.sleep(1)
+
+    def _make_mended(self, number: int, key: str, definition: str) -> tuple[bytes, bytes]:
+        value, row = make_mended(self._rng, number, key, definition)
+        self.hostile[value], self.mended[value] = "forbidden-schema", row
+        return str(row["deviceId"]).encode(), value
 
     def stop(self) -> None:
         """Write no more."""

@@ -1,22 +1,18 @@
-"""The real Spark job as a process of its own, and traps that kill or stop it at a call to AWS."""
+"""The real Spark job as a process of its own."""
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 import pyspark
 
-from localcloud.door.operations import Call, HttpAnswer
 from localcloud.jobs import archive_options
 from localcloud.network.names import HOSTS_VARIABLE
 from penstock.spark.session import session_settings
@@ -33,72 +29,6 @@ _QUICK = {
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
-@dataclass(frozen=True)
-class Step:
-    """A call that the job makes on its way: any, one of an operation, or one at a place."""
-
-    operation: str = ""
-    place: str = ""
-
-    def fits(self, call: Call) -> bool:
-        """Whether a call is this one."""
-        if self.operation not in {"", call.operation}:
-            return False
-        return re.search(self.place, _find_place(call)) is not None
-
-
-def _find_place(call: Call) -> str:
-    """Give the key of a call of S3, the tables of a call of DynamoDB, or nothing."""
-    tables = call.params.get("RequestItems") or [call.params.get("TableName", "")]
-    return str(call.params.get("Key", "")) if call.service == "s3" else " ".join(tables)
-
-
-@dataclass
-class Trap:
-    """Kills a job at the last of some steps, which it takes in their order.
-
-    `performed` says whether that call has its effect; its answer reaches nobody. With `pause` the
-    call is answered, and the job lives on for so many seconds. A trap that `stops` the job answers
-    it when it goes on. One for an `executor` kills the job's only one, and the driver lives.
-    """
-
-    steps: Sequence[Step] = ()
-    performed: bool = False
-    pause: float | None = None
-    stops: bool = False
-    executor: bool = False
-    kill: Callable[[], None] = lambda: None
-    calls: list[str] = field(default_factory=list)
-    shut: threading.Event = field(default_factory=threading.Event)
-    _taken: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def snapped(self) -> bool:
-        """Whether the last step was taken."""
-        return 0 < len(self.steps) == self._taken
-
-    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
-        """Perform a call of the job, unless it dies before; None stands for no answer."""
-        if not self._is_last(call):
-            return perform()
-        if self.pause is not None:
-            threading.Timer(self.pause, self.kill).start()
-            return perform()
-        answer = perform() if self.performed else None
-        self.kill()
-        self.shut.set()
-        return answer if self.stops else None
-
-    def _is_last(self, call: Call) -> bool:
-        with self._lock:
-            self.calls.append(f"{call.operation} {_find_place(call)}")
-            if self.snapped or self.steps == () or not self.steps[self._taken].fits(call):
-                return False
-            self._taken += 1
-            return self.snapped
-
-
 class JobProcess:
     """`spark-submit` of a program in jobs/ in a group of its own."""
 
@@ -106,21 +36,21 @@ class JobProcess:
         self,
         master: str,
         words: Sequence[str],
-        endpoint: str,
+        aws: Mapping[str, str],
         hosts_file: Path,
         folder: Path,
     ) -> None:
-        """Start a program with its arguments in a folder, with the names of a hosts file."""
+        """Start a program with its arguments in a folder, with the variables of AWS's clients."""
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         job = str(_ROOT / "jobs" / f"{words[0]}.py")
-        settings = _settings(endpoint, hosts_file, folder)
+        settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
                 [str(submit), "--master", master, *settings, job, *words[1:]],
                 cwd=folder,
-                env=_environ(endpoint, hosts_file, folder),
+                env=_environ(hosts_file, folder) | dict(aws),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -157,6 +87,10 @@ class JobProcess:
             if _is_executor(folder) and os.getpgid(int(folder.name)) == self._process.pid
         ]
         os.kill(executor, signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask both to end."""
+        self._send(signal.SIGTERM)
 
     def stop(self) -> None:
         """Let both do nothing at all, as the sleep of a machine does."""
@@ -228,7 +162,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     return [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
 
 
-def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
+def _environ(hosts_file: Path, folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
     return {
         **kept,
@@ -238,9 +172,6 @@ def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(map(str, (_NAMES, _ROOT / "src", _ROOT))),
         HOSTS_VARIABLE: str(hosts_file),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "AWS_ACCESS_KEY_ID": ACCOUNT,
-        "AWS_SECRET_ACCESS_KEY": "any",
         "AWS_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ENDPOINT_URL": endpoint,
     }

@@ -28,8 +28,8 @@ class Shipments(World):
     ) -> None:
         """Make topics, tables and the configuration file."""
         super().__init__(cloud, client, kafka, folder, "stage")
-        self._topics = {table: self.create_topic(partitions=1) for table in SCHEMAS}
-        self.shop = Shop(self.database, self.name, self._topics, self.errors, self.bucket)
+        self.topics = {table: self.create_topic(partitions=1) for table in SCHEMAS}
+        self.shop = Shop(self.database, self.name, self.topics, self.errors, self.bucket)
         plan = folder / "plan.json"
         plan.write_text(self.shop.file)
         self.arguments |= {
@@ -46,7 +46,7 @@ class Shipments(World):
         with closing(KafkaProducer(bootstrap_servers=servers)) as producer:
             sent = [
                 producer.send(
-                    self._topics[each.table], key=each.key.encode(), value=self._make(each)
+                    self.topics[each.table], key=each.key.encode(), value=self.make_value(each)
                 )
                 for each in changes
             ]
@@ -54,16 +54,20 @@ class Shipments(World):
                 future.get(60)
         self.shop.take(changes)
 
-    def _make(self, change: Change) -> bytes | None:
+    def make_value(self, change: Change) -> bytes | None:
         """Make the record's value as the libraries of Glue do."""
         if change.row is None:
             return None
-        at = change.table, change.version
-        if at not in self._ids:
-            self._ids[at] = self._register(*at)
         buffer = io.BytesIO()
         fastavro.schemaless_writer(buffer, SCHEMAS[change.table][change.version - 1], change.row)
-        return bytes([3, 0]) + self._ids[at] + buffer.getvalue()
+        return bytes([3, 0]) + self.find_id(change.table, change.version) + buffer.getvalue()
+
+    def find_id(self, table: str, version: int) -> bytes:
+        """Return the id of a version, which is registered if it is new."""
+        at = table, version
+        if at not in self._ids:
+            self._ids[at] = self._register(*at)
+        return self._ids[at]
 
     def _register(self, table: str, version: int) -> bytes:
         registry = {"RegistryName": self.name}

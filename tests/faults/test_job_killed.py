@@ -6,33 +6,12 @@ import re
 
 import pytest
 
-from tests.faults.killing import Step, Trap
+from tests.faults.moments import CONSUMED, FILE, OFFSETS
 from tests.faults.readings import BATCH
+from tests.faults.traps import Step, Trap
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
-_OFFSETS = Step("PutObject", r"/offsets/\d+$")
-_LOOKUP = Step("PutObject", r"/penstock-ledger/.*\.jsonl$")
-_FILE = Step("PutObject", r"/data/.*\.parquet$")
-_SNAPSHOT = Step("PutObject", r"/metadata/snap-")
-_STAGED = Step("UpdateTable")
-_PUBLISHED = Step("UpdateTable")
-_DONE = Step("PutObject", r"/commits/\d+$")
-# The steps to each point, and whether the last of them has its effect. A lookup says that the batch
-# brings a version that is new, whose records are a part of their own.
-_POINTS = {
-    "after the offsets": ((_OFFSETS,), True),
-    "amid the files of a part": ((_OFFSETS, _LOOKUP, _FILE), True),
-    "after the files, before they are staged": ((_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED), False),
-    "after they are staged, before they are published": (
-        (_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), False
-    ),
-    "after the tables, before Spark's commit": ((_OFFSETS, _DONE), False),
-    "after Spark's commit": ((_OFFSETS, _DONE), True),
-    "after they are published, before the other table": (
-        (_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), True
-    ),
-}  # fmt: skip
 _WRITES = re.compile(r"(BatchWriteItem|PutItem|UpdateTable) |\w+Object .*/(data|metadata)/")
 _SECONDS = 600  # for a start and a few batches on a machine with much else to do
 _CALLS = 250  # of a start with a batch to finish and a new one
@@ -40,11 +19,11 @@ _CALLS = 250  # of a start with a batch to finish and a new one
 
 def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials, fault):
     kills = fault("job-killed")
-    for point, (steps, performed) in _POINTS.items():
+    for moment, (steps, performed) in CONSUMED.items():
         readings.send(BATCH)
-        trap = Trap(steps, performed=performed)
-        assert readings.run(trap) == -9, (point, trap.calls)
-    kills.count(len(_POINTS), fired=len(_POINTS))
+        trap = Trap(steps, performed)
+        assert readings.run(trap) == -9, (moment, trap.calls)
+    kills.count(len(CONSUMED), fired=len(CONSUMED))
     killed = 0
     while killed < trials(1, 20):
         readings.send(BATCH)
@@ -59,7 +38,7 @@ def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials,
 
 @pytest.mark.parametrize(
     ("steps", "writes"),
-    [((_OFFSETS,), False), ((_OFFSETS, _FILE), True)],
+    [((OFFSETS,), False), ((OFFSETS, FILE), True)],
     ids=["before the batch", "amid the append"],
 )
 def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(

@@ -8,29 +8,13 @@ import pytest
 
 from demo.staging.publisher import Publisher
 from localcloud.faults import Kind
-from tests.faults.killing import Step, Trap
+from tests.faults.moments import OFFSETS, STAGED, WAITING
 from tests.faults.shipments import Shipments
+from tests.faults.traps import Step, Trap
 from tests.faults.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
-_OFFSETS = Step("PutObject", r"/offsets/\d+$")
-_ROW = Step("PutItem", r"-customers$")
-_SHIPMENT = Step("PutItem", r"-shipments$")
-_JOIN = Step("BatchGetItem", r"-shipments$")
-_WAITING = Step("BatchWriteItem", r"-waiting$")
-_RELEASE = Step("Query", r"-waiting$")
-_RELEASED = Step("PutItem", r"-fulfilments$")
-_DONE = Step("PutObject", r"/commits/\d+$")
-# The steps to each point, and whether the last of them has its effect; `make pr` takes the first
-# two, where the tables contradict each other.
-_POINTS = {
-    "after a driver waits, before its dependencies are read again": ((_OFFSETS, _WAITING), True),
-    "after a final row, before its dead letter is done": ((_OFFSETS, _RELEASE, _RELEASED), True),
-    "before anything is staged": ((_OFFSETS, _ROW), False),
-    "after a driver's row is staged, before it is joined": ((_OFFSETS, _SHIPMENT, _JOIN), False),
-    "after Spark's commit": ((_OFFSETS, _DONE), True),
-}
 _LATENESS = (0.3, 0.25, 0.15, 0.1, 0.2)
 _SHIPMENTS, _POOL = 10, 5  # of a batch; customers and products that are there from the start
 _CALLS = 150  # of a batch
@@ -47,13 +31,13 @@ def world(cloud, client, tmp_path, monkeypatch):
 
 @pytest.fixture
 def traps(seeded, trials):
-    """A trap for each point, then some that kill the job anywhere in a batch."""
-    points = list(_POINTS.values())[: trials(2, len(_POINTS))]
+    """A trap for each moment, then some that kill the job anywhere in a batch."""
+    moments = list(STAGED.values())[: trials(2, len(STAGED))]
     anywhere = [
-        Trap([_OFFSETS, *[Step()] * seeded.randrange(1, _CALLS)], pause=seeded.uniform(0, 0.1))
+        Trap([OFFSETS, *[Step()] * seeded.randrange(1, _CALLS)], pause=seeded.uniform(0, 0.1))
         for _ in range(trials(0, 10))
     ]
-    return [Trap(steps, performed=performed) for steps, performed in points] + anywhere
+    return [Trap(steps, performed) for steps, performed in moments] + anywhere
 
 
 def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps, fault):
@@ -74,7 +58,7 @@ def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps, f
         killed += code == -9
     world.send([*chain(*islice(ticks, _QUIET))])
     slow = world.faults.add(kind=Kind.THROTTLE, service="dynamodb", operation="PutItem", calls=16)
-    last = Trap((_OFFSETS, _WAITING), performed=True, executor=True)
+    last = Trap((OFFSETS, WAITING), performed=True, executor=True)
     kills = fault("staging-killed")
     with kills.recovery():
         assert world.run(last) == 0

@@ -20,7 +20,9 @@ from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from localcloud.network.names import write_hosts
-from tests.faults.killing import ACCOUNT, REGION, JobProcess, Trap
+from localcloud.testing.policies import allow, document
+from tests.faults.killing import ACCOUNT, REGION, JobProcess
+from tests.faults.traps import Trap
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
 from tests.fixtures.errors import make_error_table
 
@@ -48,6 +50,7 @@ class World:
         self._inject = self.faults.around
         self.name = f"killed-{secrets.token_hex(4)}"
         self.glue, self._secrets = client("glue"), client("secretsmanager")
+        self._iam = client("iam")
         session = boto3.Session(ACCOUNT, "any", region_name=REGION)
         self.bucket = session.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
             Bucket=self.name, CreateBucketConfiguration={"LocationConstraint": REGION}
@@ -75,6 +78,7 @@ class World:
         write_hosts(self._hosts, kafka.cluster.names)
         self._trap = Trap()
         self._runs, self._numbers = 0, count(1)
+        self._keys: dict[str, dict[str, str]] = {}
 
     def replace_password(self, password: str) -> None:
         """Give the job's user another password, first on the brokers and then in its secret."""
@@ -92,10 +96,14 @@ class World:
         """Stand between localcloud, with its faults, and the job that runs."""
         return self._trap.around(call, partial(self._inject, call, perform))
 
+    @property
+    def words(self) -> list[str]:
+        """The program and its arguments."""
+        return [self._program, *(word for pair in self.arguments.items() for word in pair)]
+
     def start(self, trap: Trap) -> JobProcess:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
-        words = [self._program, *(word for pair in self.arguments.items() for word in pair)]
-        job = self.launch(words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
+        job = self.launch(self.words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
         end = job.kill_executor if trap.executor else job.kill
         trap.kill, self._trap = job.stop if trap.stops else end, trap
         return job
@@ -103,8 +111,23 @@ class World:
     def launch(self, words: Sequence[str], master: str = "local[2]") -> JobProcess:
         """Start a program of jobs/ with its arguments."""
         self._runs = number = next(self._numbers)
-        folder = self._folder / f"run-{number}"
-        return JobProcess(master, words, self.endpoint, self._hosts, folder)
+        folder = self._folder / f"{words[0]}-{number}"
+        aws = {"AWS_ENDPOINT_URL": self.endpoint, **self._find_keys(words[0])}
+        return JobProcess(master, words, aws, self._hosts, folder)
+
+    def _find_keys(self, program: str) -> dict[str, str]:
+        """Return the keys of a program's user, by whom its calls are known."""
+        if program not in self._keys:
+            user = {"UserName": f"{self.name}-{program}"}
+            policy = document(allow("*"))
+            self._iam.create_user(**user)
+            self._iam.put_user_policy(PolicyName="all", PolicyDocument=policy, **user)
+            made = self._iam.create_access_key(**user)["AccessKey"]
+            self._keys[program] = {
+                "AWS_ACCESS_KEY_ID": made["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"],
+            }
+        return self._keys[program]
 
     def watch(self) -> Trap:
         """Begin to take down what is called."""

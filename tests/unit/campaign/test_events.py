@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
+from fastavro import schemaless_reader
 
-from campaign.events import Events, make_harm
+from campaign.events import Events, make_harm, make_mended
 from campaign.history import Fate, Sent
+from campaign.replay import _DEFINITION
 from campaign.senders import Pace, _read_fates
 
 _KEY = "00000000-0000-0000-0000-000000000001"
@@ -61,6 +65,15 @@ def test_records_mean_harm_in_each_way() -> None:
     assert {reason for _, reason in made} == {
         "unknown-framing", "truncated", "trailing-bytes", "unknown-schema",
     }  # fmt: skip
+
+
+def test_a_record_that_a_replay_mends_is_of_a_senders_key_and_of_the_other_schema() -> None:
+    key, definition = _KEY, _DEFINITION
+    value, row = make_mended(Random(1), 7, key, definition)
+
+    assert value[:18] == b"\3\0" + UUID(key).bytes
+    assert schemaless_reader(BytesIO(value[18:]), json.loads(definition), None) == row
+    assert (row["deviceId"][:3], row["sender"], row["number"]) == ("s0-", "yard", 7)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,9 @@ import pytest
 from campaign import faults
 from campaign.faults import inject
 from campaign.senders import Fields
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
+from tests.faults.traps import Traps
 
 _WRONG = {"service": "glue", "operation": "RegisterSchemaVersion", "kind": "throttle"}
 
@@ -49,3 +53,110 @@ def test_a_fault_that_meets_no_call_ends_without_having_happened(platform: Any) 
 
     assert inject("answers-wrong", platform, fields, {**_WRONG, "seconds": 0.01}) == 0
     assert fields.level == 1
+
+
+_ANSWER = HttpAnswer(200, (), b"")
+
+
+class _Driver(Fields):
+    """A driver of which the second new field begins a batch that comes to its end.
+
+    Another program commits before it.
+    """
+
+    lock = nullcontext()
+    kills = 0
+
+    def __init__(self, traps: Traps) -> None:
+        super().__init__()
+        self._traps = traps
+
+    def find_working(self) -> None:
+        self.working = True
+
+    def kill(self) -> bool:
+        self.kills += 1
+        return True
+
+    def grow(self) -> None:
+        super().grow()
+        if self.level == 3:
+            calls = ("consume", "offsets/7"), ("stage", "commits/7"), ("consume", "commits/7")
+            self.answers = [self._call(*each) for each in calls]
+
+    def _call(self, program: str, key: str) -> HttpAnswer | None:
+        caller = SimpleNamespace(arn=f"arn:aws:iam::111111111111:user/it-{program}", account="1")
+        given: Any = (None, caller, "s3", "PutObject", {"Key": f"checkpoint/{key}"})
+        call = Call(*given, lambda: _ANSWER)
+        return self._traps.around(call, call.forward)
+
+
+@pytest.mark.parametrize(
+    ("moment", "answers", "kills"),
+    [
+        ("after the tables, before Spark's commit", [_ANSWER, _ANSWER, None], 1),
+        ("after the files, before they are staged", [_ANSWER] * 3, 0),
+    ],
+    ids=["met", "not met"],
+)
+def test_a_driver_is_killed_at_a_moment_of_a_batch_with_new_fields(
+    platform: Any, moment: str, answers: list[HttpAnswer | None], kills: int
+) -> None:
+    platform.traps = Traps(platform.faults)
+    driver = platform.job = _Driver(platform.traps)
+
+    assert inject("driver-killed-at", platform, driver, {"moment": moment}) == kills
+    assert driver.working
+    assert (driver.answers, driver.kills) == (answers, kills)
+
+
+def test_an_upgrade_ends_the_driver_and_waits_for_one_with_other_settings(platform: Any) -> None:
+    begun: list[str] = []
+    world = SimpleNamespace(arguments={"--trigger": "2 seconds", "--topics": "sensor"})
+    platform.world = world
+    platform.job = SimpleNamespace(
+        lock=nullcontext(),
+        find_working=lambda: begun.append(world.arguments["--trigger"]),
+        end=lambda: True,
+    )
+
+    assert inject("driver-upgraded", platform, Fields(), {"trigger": "1 second"}) == 1
+    assert begun == ["2 seconds", "1 second"]
+    assert world.arguments["--topics"] == "sensor"
+
+
+def test_a_clock_is_wrong_until_aws_has_refused_it(platform: Any, tmp_path: Path) -> None:
+    calls, clocks = tmp_path / "calls.jsonl", []
+    calls.write_text('{"error": "SignatureDoesNotMatch"}\n')
+
+    def set_environment(PYTHONPATH: str) -> None:
+        clocks.append(Path(PYTHONPATH, "sitecustomize.py").is_file() if PYTHONPATH else None)
+        calls.write_text(calls.read_text() + '{"error": "SignatureDoesNotMatch"}\n' * 2)
+
+    platform.cloud.folder, platform.clock = tmp_path, nullcontext()
+    platform.consumer = SimpleNamespace(set_environment=set_environment)
+
+    times = inject("clock-wrong", platform, Fields(), {"minutes": 16, "seconds": 0.01})
+
+    assert (times, clocks) == (2, [True, None])
+
+
+class _Replays:
+    """Replays of which the second one comes to the moment."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+
+    def kill(self, moment: str) -> bool:
+        self.begun.append(moment)
+        return len(self.begun) == 2
+
+    def run(self) -> None:
+        self.begun.append("to its end")
+
+
+def test_replays_are_killed_until_one_was_at_its_moment_and_then_one_ends(platform: Any) -> None:
+    platform.replays = _Replays()
+
+    assert inject("replay-killed", platform, Fields(), {"moment": "amid the marks"}) == 1
+    assert platform.replays.begun == ["amid the marks", "amid the marks", "to its end"]

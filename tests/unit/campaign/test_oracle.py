@@ -258,6 +258,69 @@ def test_a_dead_letter_that_nothing_explains_is_told(
     assert _check_made(letters=letters) == [problem]
 
 
+# --- records that a replay mends -------------------------------------------------------------
+
+_YARD = {"deviceId": "d", "sender": "yard", "number": 1, "dock": "b"}
+_MENDED = Record(0, 4, 104, b"of another registry", "sensor")
+_OPEN = Letter(_place(4), "forbidden-schema", b"of another registry")
+_DONE = replace(_OPEN, is_done=True)
+_ROW = (_place(4), {**_YARD, "_offset": 4})
+
+
+def _check_replay(**changes: Any) -> list[tuple[Kind, str]]:
+    function = Made({"readings": _ROWS}, {}, [*_LETTERS, _OPEN])
+    job = Made({"lake": [*_ROWS, _ROW]}, {"newest": [_ROW]}, [*_LETTERS, _DONE], is_replayed=True)
+    return _check(
+        hostile={**_HISTORY.hostile, _OPEN.value: _OPEN.reason},
+        mended={_OPEN.value: _YARD},
+        records=[*_RECORDS, _MENDED],
+        made={"function": function, "job": replace(job, **changes)},
+    )
+
+
+def test_a_replay_makes_a_row_of_what_the_function_gives_up() -> None:
+    assert _check_replay() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"appended": {"lake": _ROWS}},
+            (Kind.LOST, "job, lake: no row of sensor/0/4, ('yard', 1)"),
+        ),
+        (
+            {"appended": {"lake": [*_ROWS, _ROW, _ROW]}},
+            (Kind.TWICE, "job, lake: 2 rows of sensor/0/4"),
+        ),
+        (
+            {"newest": {"newest": _NEWEST}},
+            (Kind.ORDER, "job, newest: d is sensor/0/1, the newest is sensor/0/4"),
+        ),
+        (
+            {"appended": {"lake": [*_ROWS, (_place(4), {**_YARD, "dock": "c"})]}},
+            (Kind.WRONG, "job, lake: sensor/0/4: dock is 'c', sent 'b'"),
+        ),
+        (
+            {"letters": [*_LETTERS, _OPEN], "newest": {"newest": _NEWEST}},
+            (Kind.LOST, "job: the dead letter of sensor/0/4 is still open"),
+        ),
+        (
+            {"letters": _LETTERS},
+            (Kind.LOST, "job: no dead letter of sensor/0/4, expected forbidden-schema"),
+        ),
+        (
+            {"letters": [replace(_LETTERS[0], is_done=True), _DONE]},
+            (Kind.LETTER, "job: sensor/0/2 cannot be read, and its letter is done"),
+        ),
+    ],
+)
+def test_a_record_that_was_not_replayed_once_is_told(
+    changes: Mapping[str, Any], problem: tuple[Kind, str]
+) -> None:
+    assert _check_replay(**changes) == [problem]
+
+
 # --- the job ---------------------------------------------------------------------------------
 
 

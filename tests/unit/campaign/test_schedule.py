@@ -9,7 +9,15 @@ import pytest
 
 from campaign import __main__ as command
 from campaign.faults import _FAULTS
-from campaign.schedule import FAULTS, Schedule, Step, make_schedule, shrink
+from campaign.schedule import (
+    FAULTS,
+    PROGRAMS,
+    Schedule,
+    Step,
+    choose_programs,
+    make_schedule,
+    shrink,
+)
 
 _SECONDS = 600
 
@@ -26,7 +34,7 @@ def test_a_longer_schedule_begins_like_a_shorter_one() -> None:
 
 
 def test_ten_minutes_have_each_fault_in_the_order_of_time() -> None:
-    steps = make_schedule(7, _SECONDS / 60).steps
+    steps = make_schedule(7, _SECONDS / 60, programs=PROGRAMS).steps
     seconds = [each.second for each in steps]
 
     assert {each.fault for each in steps} == FAULTS
@@ -40,12 +48,28 @@ def test_a_schedule_may_have_some_faults_alone() -> None:
     assert {each.fault for each in steps} == {"links-cut", "fields-new"}
 
 
+def test_a_fault_of_another_program_needs_it() -> None:
+    alone, beside = (make_schedule(7, _SECONDS / 60, programs=it) for it in ([], ["replay"]))
+    faults, more = ({each.fault for each in it.steps} for it in (alone, beside))
+
+    assert more - faults == {"replay-killed"}
+    assert FAULTS - more == {"staging-killed", "staging-stalls"}
+    assert (alone.programs, beside.programs) == ((), ("replay",))
+
+
+def test_seeds_choose_among_the_other_programs() -> None:
+    chosen = [choose_programs(seed) for seed in range(20)]
+
+    assert {name for names in chosen for name in names} == PROGRAMS
+    assert chosen == [choose_programs(seed) for seed in range(20)]
+
+
 def test_each_fault_of_a_schedule_can_be_injected() -> None:
     assert set(_FAULTS) == FAULTS
 
 
 def test_a_schedule_is_kept(tmp_path: Path) -> None:
-    schedule, path = make_schedule(7, 10), tmp_path / "schedule.json"
+    schedule, path = make_schedule(7, 10, programs=["replay"]), tmp_path / "schedule.json"
     schedule.write(path)
 
     assert Schedule.read(path) == schedule

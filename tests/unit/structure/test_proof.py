@@ -13,14 +13,15 @@ _ROOT = Path(__file__).parents[3]
 _INDEPENDENT = (
     *("proof.oracle", "proof.readers", "proof.sent", "proof.change", "proof.changes"),
     *("campaign.oracle", "campaign.readers", "campaign.history", "campaign.events"),
-    *("campaign.growth", "campaign.watching"),
+    *("campaign.growth", "campaign.watching", "campaign.joins"),
 )
 
 
 def _foreign(source: str) -> set[str]:
     """Return what a module imports from this repository beyond the independent modules."""
     names = {name for name in _imported(source, "proof") if not name.startswith("__future__")}
-    ours = {"penstock", "localcloud", "proof", "campaign", "bench", "tests", "tools", "jobs"}
+    ours = {"penstock", "localcloud", "proof", "campaign", "bench", "demo", "tests", "tools"}
+    ours |= {"jobs", "lambdas"}
     local = {name for name in names if name.partition(".")[0] in ours}
     return {name for name in local if name.rpartition(".")[0] not in _INDEPENDENT}
 

@@ -1,0 +1,78 @@
+"""The moments of Spark jobs at which a kill hurts most: calls to AWS, in the order of a batch.
+
+A moment is the steps that lead to it, and whether the last of them has its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tests.faults.traps import Step
+
+
+class Moment(NamedTuple):
+    """The steps to a moment, and whether the last of them has its effect."""
+
+    steps: Sequence[Step]
+    performed: bool
+
+
+OFFSETS: Final = Step("PutObject", r"/offsets/\d+$")
+FILE: Final = Step("PutObject", r"/data/.*\.parquet$")
+_DONE: Final = Step("PutObject", r"/commits/\d+$")
+
+# --- the consuming job: a lookup says that a batch has a new version, whose records are a part ---
+
+_SNAPSHOT: Final = Step("PutObject", r"/metadata/snap-")
+_COMMIT: Final = Step("UpdateTable")
+_PART: Final = (OFFSETS, Step("PutObject", r"/penstock-ledger/.*\.jsonl$"))
+_UNPUBLISHED: Final = (*_PART, _SNAPSHOT, _COMMIT)
+CONSUMED: Final[Mapping[str, Moment]] = {
+    "after the offsets": Moment((OFFSETS,), performed=True),
+    "amid the files of a part": Moment((*_PART, FILE), performed=True),
+    "after the files, before they are staged": Moment(_UNPUBLISHED, performed=False),
+    "after they are staged, before they are published": Moment(
+        (*_UNPUBLISHED, _COMMIT), performed=False
+    ),
+    "after the tables, before Spark's commit": Moment((OFFSETS, _DONE), performed=False),
+    "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
+    "after they are published, before the other table": Moment(
+        (*_UNPUBLISHED, _COMMIT), performed=True
+    ),
+}
+
+# --- the staging job -----------------------------------------------------------------------------
+
+_CUSTOMER: Final = Step("PutItem", r"-customers$")
+_SHIPMENT: Final = Step("PutItem", r"-shipments$")
+_JOIN: Final = Step("BatchGetItem", r"-shipments$")
+_RELEASE: Final = Step("Query", r"-waiting$")
+_RELEASED: Final = Step("PutItem", r"-fulfilments$")
+WAITING: Final = Step("BatchWriteItem", r"-waiting$")
+# `make pr` takes the first two, where the tables contradict each other.
+STAGED: Final[Mapping[str, Moment]] = {
+    "after a driver waits, before its dependencies are read again": Moment(
+        (OFFSETS, WAITING), performed=True
+    ),
+    "after a final row, before its dead letter is done": Moment(
+        (OFFSETS, _RELEASE, _RELEASED), performed=True
+    ),
+    "before anything is staged": Moment((OFFSETS, _CUSTOMER), performed=False),
+    "after a driver's row is staged, before it is joined": Moment(
+        (OFFSETS, _SHIPMENT, _JOIN), performed=False
+    ),
+    "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
+}
+
+# --- the replay of the consuming job's dead letters ----------------------------------------------
+
+_NEWEST: Final = Step("PutItem", r"-newest$")
+_PUBLISHED: Final = (_SNAPSHOT, _COMMIT, _COMMIT)
+_MARK: Final = Step("UpdateItem", r"-errors sensor/")
+REPLAYED: Final[Mapping[str, Moment]] = {
+    "after the table, before the files": Moment((_NEWEST, FILE), performed=False),
+    "after the files, before they are staged": Moment((_SNAPSHOT, _COMMIT), performed=False),
+    "after they are published, before a mark": Moment((*_PUBLISHED, _MARK), performed=False),
+    "amid the marks": Moment((*_PUBLISHED, *[_MARK] * 3), performed=True),
+}
