@@ -7,7 +7,6 @@ such as retries and the meaning of errors, is its own code.
 from __future__ import annotations
 
 import json
-import marshal
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -99,15 +98,16 @@ class SimulatedClient(AwsClient):
 
 
 class _Given(Answer):
-    """An answer that holds its object as marshal writes it, in half of the time of JSON."""
+    """An answer that holds its object, which nobody changes."""
+
+    content: Any
 
     def read_object(self) -> dict[str, Any]:
-        found: dict[str, Any] = marshal.loads(self.content)  # noqa: S302 - by this program
-        return found
+        return dict(self.content)
 
 
 def _answer(status: int, content: dict[str, Any]) -> Answer:
-    return _Given(status, {}, marshal.dumps(content))
+    return _Given(status, {}, content)  # type: ignore[arg-type]
 
 
 @dataclass
