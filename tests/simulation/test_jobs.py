@@ -110,7 +110,12 @@ def test_letters_of_joins_that_are_wrong_are_found(changes, said):
         ({"attempts": 1}, ""),
         ({"attempts": 2}, "failed 2 times in 1 replays"),
         ({"attempts": 0, "expiresAt": 5}, "is open, and expires"),
-        ({"attempts": 1, "parkedAt": "s3://simulated/x", "value": b"a"}, "is parked as None"),
+        ({"attempts": 0, "doneAt": 5, "expiresAt": 1_000 + 365 * 86_400}, ""),
+        ({"attempts": 0, "doneAt": 5, "expiresAt": 2_000}, "expires 1000 s after"),
+        (
+            {"attempts": 1, "parkedAt": "s3://simulated/x", "value": b"a", "expiresAt": 5},
+            "is parked as None",
+        ),
     ],
 )
 def test_letters_of_replays_that_are_wrong_are_found(letter, said):
