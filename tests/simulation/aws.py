@@ -74,9 +74,9 @@ class SimulatedClient(AwsClient):
             code, status = _ERRORS[trouble]
             return _answer(status, {"__type": code, "message": str(trouble)})
         if trouble is Trouble.LATE:
-            self._weather.do_late(partial(self._perform, operation, json.loads(body)))
+            self._weather.do_late(partial(self._perform, operation, json.loads(body.decode())))
             return TimeoutError(str(trouble))
-        answer = self._perform(operation, json.loads(body))
+        answer = self._perform(operation, json.loads(body.decode()))
         if trouble in {Trouble.CUT, Trouble.SLOW}:
             return TimeoutError(str(trouble))
         if trouble is Trouble.DAMAGED:

@@ -9,6 +9,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import fastavro
@@ -210,8 +211,13 @@ def _read(value: bytes, versions: Iterable[Version]) -> dict[str, Any]:
     key = str(uuid.UUID(bytes=value[2:_HEADER]))
     definition = next(each.definition for each in versions if each.id == key)
     payload = io.BytesIO(inflate(value))
-    read: Any = fastavro.schemaless_reader(payload, json.loads(definition), None)
+    read: Any = fastavro.schemaless_reader(payload, _parse(definition), None)
     return dict(read)
+
+
+@lru_cache(1_000)
+def _parse(definition: str) -> Any:
+    return fastavro.parse_schema(json.loads(definition))
 
 
 def _is_like(event: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

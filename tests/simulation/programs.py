@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
@@ -31,7 +32,7 @@ from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from tests.simulation.aws import SimulatedClient, SimulatedGlue, SimulatedTables
 from tests.simulation.bucket import SimulatedBucket
 from tests.simulation.remembered import results_remembered
-from tests.simulation.scheduler import Scheduler
+from tests.simulation.scheduler import Program, Scheduler
 from tests.simulation.topic import SimulatedProducer, SimulatedTopic
 from tests.simulation.weather import Weather
 from tests.stubs.dynamodb_tables import DynamoDbTables
@@ -254,6 +255,8 @@ class Mapping:
         self._table = table
         self._partition = partition
         self._consumer = world.open_consumer(table)
+        self._other = world.open_consumer(table)
+        self._other_run: Program | None = None
         self.position = 0
 
     @property
@@ -285,8 +288,7 @@ class Mapping:
         if world.weather.happens("consumer starts anew", _SHORT):
             self._consumer = world.open_consumer(self._table)
         if world.weather.happens("delivered to two", _SHORT):
-            other = world.open_consumer(self._table)
-            world.scheduler.start("other consumer", lambda: other.consume(batch))
+            self._invoke_other(batch)
         hear = world.hear(self._consumer)
         found: list[Consumed] = []
         function = world.scheduler.start(
@@ -305,6 +307,15 @@ class Mapping:
         if function.error is not None:
             raise function.error
         return found[0]
+
+
+    def _invoke_other(self, batch: list[Any]) -> None:
+        """Let another environment consume a batch too: a new one if the last is still at work."""
+        is_busy = self._other_run is not None and not self._other_run.is_done
+        if is_busy or self._world.weather.happens("consumer starts anew", _SHORT):
+            self._other = self._world.open_consumer(self._table)
+        consume = partial(self._other.consume, batch)
+        self._other_run = self._world.scheduler.start("other consumer", consume)
 
 
 @dataclass
