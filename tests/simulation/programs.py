@@ -308,7 +308,6 @@ class Mapping:
             raise function.error
         return found[0]
 
-
     def _invoke_other(self, batch: list[Any]) -> None:
         """Let another environment consume a batch too: a new one if the last is still at work."""
         is_busy = self._other_run is not None and not self._other_run.is_done

@@ -66,7 +66,7 @@ class Memory:
             raise copy(error)
         return result
 
-    def changed(self) -> list[Any]:
+    def find_changed(self) -> list[Any]:
         """Return the results that somebody has changed."""
         return [each for each, before in self._written.values() if _write(each) != before]
 

@@ -11,7 +11,7 @@ from penstock.errors import SchemaConflictError
 from penstock.schemas import policy
 from tests.simulation.jobs import Jobs
 from tests.simulation.programs import World
-from tests.simulation.remembered import results_remembered
+from tests.simulation.remembered import MEMORY, results_remembered
 from tests.simulation.replays import Replays
 from tests.simulation.run import run
 from tests.simulation.scheduler import Scheduler
@@ -60,17 +60,22 @@ def test_a_program_that_stalls_and_its_children_have_no_turns_until_it_goes_on()
     assert did == [10, 10]
 
 
-def test_remembered_results_are_those_of_the_functions_and_nobody_shares_them():
+def test_remembered_results_are_those_of_the_functions_and_nobody_changes_them():
     one, long, text = (_make_schema(*types) for types in ([], ["long"], ["string"]))
     plain = policy.merge_schemas([one, long])
 
     with results_remembered():
         first: Any = policy.merge_schemas([one, long])
-        first["fields"].clear()
-        assert policy.merge_schemas([one, long]) == plain
+        assert first == plain
+        assert policy.merge_schemas([one, long]) is first
         for _ in "12":
             with pytest.raises(SchemaConflictError, match="long"):
                 policy.merge_schemas([text, long])
+    run(0, hours=0.2, programs=["events"])
+    assert MEMORY.find_changed() == []
+    first["fields"].clear()
+    assert MEMORY.find_changed() == [first]
+    first["fields"] += plain["fields"]
 
 
 def _make_schema(*types: str) -> Any:
