@@ -28,11 +28,12 @@ _WINDOW = 24  # trips that are sold again
 _NEW_SECONDS = 120.0  # after which a trip is sold for the last time
 _NEVER = 8  # of so many customers, one is never sent
 _EARLY_LINE = -1
+_PAGE = 2  # rows of a query
 
 
 def make_shop_tables() -> DynamoDbTables:
     """Return the tables of the plan, and that of leases."""
-    tables = open_tables(PLAN)
+    tables = open_tables(PLAN, page=_PAGE)
     tables.tables |= DynamoDbTables({LEASES: ("id",)}).tables
     return tables
 
