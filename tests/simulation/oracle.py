@@ -9,6 +9,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import fastavro
@@ -28,7 +29,7 @@ class Version(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A record of the topic; `is_hostile` says that no producer of Penstock wrote it.
+    """A record of the topic; `is_hostile` says that it can be no row.
 
     A late one is hostile until its version becomes known, and a replay writes it.
     """
@@ -185,12 +186,38 @@ def _find_problem(
     return "" if _is_like(_read(record.value, versions), row) else f"is the row {row}"
 
 
+def check_log(objects: Iterable[bytes], letters: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Yield a sentence for each dead letter that the log lacks, and each object that it has twice.
+
+    `letters` are the tables and ids of dead letters.
+    """
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for each in objects:
+        lines = map(json.loads, each.splitlines())
+        found = tuple((line["error_table"], line["id"]) for line in lines)
+        if found in seen:
+            yield f"the log has two objects of {found}"
+        seen.add(found)
+    logged = {letter for found in seen for letter in found}
+    yield from (f"the log lacks {letter}" for letter in letters if letter not in logged)
+
+
+def inflate(value: bytes) -> bytes:
+    """Return the payload of a record."""
+    return zlib.decompress(value[_HEADER:]) if value[1] else value[_HEADER:]
+
+
 def _read(value: bytes, versions: Iterable[Version]) -> dict[str, Any]:
     key = str(uuid.UUID(bytes=value[2:_HEADER]))
     definition = next(each.definition for each in versions if each.id == key)
-    payload = zlib.decompress(value[_HEADER:]) if value[1] else value[_HEADER:]
-    read: Any = fastavro.schemaless_reader(io.BytesIO(payload), json.loads(definition), None)
+    payload = io.BytesIO(inflate(value))
+    read: Any = fastavro.schemaless_reader(payload, _parse(definition), None)
     return dict(read)
+
+
+@lru_cache(1_000)
+def _parse(definition: str) -> Any:
+    return fastavro.parse_schema(json.loads(definition))
 
 
 def _is_like(event: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
@@ -198,13 +225,16 @@ def _is_like(event: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 
     An empty list is left out until a list that is not empty has said what it holds.
     """
+    if "_source" in found:  # a row, where fields with the names of its own are in a map
+        own_fields = {name: value for name, value in found.items() if name[0] != "_"}
+        found = own_fields | found.get("_event", {})
     own, wanted = _names(found), _names(event)
     needed = {name for name in wanted if event[name] != []}
     return needed <= own <= wanted and all(_same(event[name], found[name]) for name in own)
 
 
 def _names(values: Mapping[str, Any]) -> set[str]:
-    return {name for name, value in values.items() if value is not None and name[0] != "_"} - _ADDED
+    return {name for name, value in values.items() if value is not None} - _ADDED
 
 
 def _same(wanted: Any, found: Any) -> bool:

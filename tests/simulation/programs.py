@@ -7,10 +7,12 @@ import json
 import random
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
@@ -30,7 +32,7 @@ from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from tests.simulation.aws import SimulatedClient, SimulatedGlue, SimulatedTables
 from tests.simulation.bucket import SimulatedBucket
 from tests.simulation.remembered import results_remembered
-from tests.simulation.scheduler import Scheduler
+from tests.simulation.scheduler import Program, Scheduler
 from tests.simulation.topic import SimulatedProducer, SimulatedTopic
 from tests.simulation.weather import Weather
 from tests.stubs.dynamodb_tables import DynamoDbTables
@@ -39,6 +41,7 @@ SCHEMA = "sensor"
 BUDGET = 30  # versions
 READINGS, LATEST, ERRORS = "readings", "latest", "errors"
 NEWEST = RowShape(mode=Mode.UPSERT, sort_name=None)
+TABLES_OF_ERRORS = ERRORS, f"{ERRORS}-{LATEST}"
 SHAPES = {READINGS: READING, LATEST: NEWEST}
 
 _KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
@@ -48,6 +51,9 @@ _BATCH = 40
 _POLL_SECONDS = 0.02
 _SHORT = 0.05  # share of what seldom happens
 _LATE_DEVICE = "late"
+_PAGE = 5  # rows of a query
+_GROWN_SECONDS = 5_000.0  # after which the topic has one more partition
+_MOST_BYTES = 2_000  # of a row, so that one that is too large costs little
 
 
 @dataclass
@@ -78,9 +84,12 @@ class World:
     def build(cls, scheduler: Scheduler, trouble: float) -> World:
         """Build a world without records; this share of calls goes wrong."""
         keys = {name: shape.table_key for name, shape in SHAPES.items()}
-        tables = DynamoDbTables({**keys, ERRORS: ("id",), f"{ERRORS}-{LATEST}": ("id",)})
+        keys |= dict.fromkeys(TABLES_OF_ERRORS, ("id",))
+        tables = DynamoDbTables(keys, page=_PAGE)
+        for name in SHAPES:
+            tables.tables[name].most_bytes = _MOST_BYTES
         weather = Weather(scheduler, trouble)
-        topic = SimulatedTopic(SCHEMA, 3)
+        topic = SimulatedTopic(SCHEMA, 4, scheduler.random.uniform(0, _GROWN_SECONDS))
         glue, bucket = SimulatedGlue(scheduler.random), SimulatedBucket(weather)
         return cls(scheduler, weather, glue, tables, topic, bucket)
 
@@ -246,6 +255,8 @@ class Mapping:
         self._table = table
         self._partition = partition
         self._consumer = world.open_consumer(table)
+        self._other = world.open_consumer(table)
+        self._other_run: Program | None = None
         self.position = 0
 
     @property
@@ -277,8 +288,7 @@ class Mapping:
         if world.weather.happens("consumer starts anew", _SHORT):
             self._consumer = world.open_consumer(self._table)
         if world.weather.happens("delivered to two", _SHORT):
-            other = world.open_consumer(self._table)
-            world.scheduler.start("other consumer", lambda: other.consume(batch))
+            self._invoke_other(batch)
         hear = world.hear(self._consumer)
         found: list[Consumed] = []
         function = world.scheduler.start(
@@ -297,6 +307,14 @@ class Mapping:
         if function.error is not None:
             raise function.error
         return found[0]
+
+    def _invoke_other(self, batch: list[Any]) -> None:
+        """Let another environment consume a batch too: a new one if the last is still at work."""
+        is_busy = self._other_run is not None and not self._other_run.is_done
+        if is_busy or self._world.weather.happens("consumer starts anew", _SHORT):
+            self._other = self._world.open_consumer(self._table)
+        consume = partial(self._other.consume, batch)
+        self._other_run = self._world.scheduler.start("other consumer", consume)
 
 
 @dataclass
@@ -320,8 +338,12 @@ class Intruder:
 
     def _make_value(self) -> bytes:
         chance = self.world.chance
-        genuine = [each.value for each in self.world.topic.all_records() if each.value]
-        make = chance.choice(["noise", "unknown", "late", "truncated", "bomb", "refused"])
+        genuine = [
+            each.value
+            for each in self.world.topic.all_records()
+            if each.value and each.value not in self.hostile
+        ]
+        make = chance.choice(["noise", "unknown", "late", "truncated", "zlib", "refused"])
         if make == "late" and (version := self.world.glue.add_late(SCHEMA)):
             value = _write_smallest(version, _LATE_DEVICE)
             self.late.add(value)
@@ -329,12 +351,15 @@ class Intruder:
         if make == "refused" and (refused := self.world.glue.add_refused(SCHEMA)):
             return _write_smallest(refused, "d-0")
         if make == "truncated" and genuine:
-            # The last byte of a record with its time: nothing shorter is a record.
-            return chance.choice(genuine)[: 18 + chance.randrange(3)]
+            value = chance.choice(genuine)
+            return value[: chance.randrange(18, len(value))]
         if make == "unknown":
             return b"\x03\x00" + chance.randbytes(16) + b"\x02a"
-        if make == "bomb":
-            return b"\x03\x05" + chance.randbytes(16) + b"\x78\x9c" + chance.randbytes(20)
+        if make == "zlib" and genuine:  # which ends too early, or has bytes after its end
+            value = chance.choice(genuine)
+            stream, more = zlib.compress(value[18:]), chance.randrange(1, 6)
+            stream = chance.choice([stream[:-more], stream + chance.randbytes(more)])
+            return b"\x03\x05" + value[2:18] + stream
         return b"{" + chance.randbytes(chance.randrange(30))
 
 

@@ -24,6 +24,7 @@ from tests.simulation.programs import ERRORS, READINGS, World
 _PAUSE_SECONDS, _REPLAY_SECONDS = 250, 400.0
 _KILLED = 0.3
 _MOST_ATTEMPTS = 3
+_KEPT_SECONDS = 365 * 86_400
 
 
 class _Frame(list[tuple[Any, ...]]):
@@ -112,6 +113,10 @@ class Replays:
             )
             if attempts > min(tries, _MOST_ATTEMPTS):
                 yield f"{name} failed {attempts} times in {tries} replays"
+            if letter.keys() & {"parkedAt", "doneAt"}:
+                kept_s = letter["expiresAt"] - letter["firstSeen"] // 1_000
+                if kept_s < _KEPT_SECONDS:
+                    yield f"{name} expires {kept_s} s after it was written"
             if "parkedAt" in letter:
                 parked = find(letter["parkedAt"].removeprefix("s3://simulated/"))
                 if parked is None or b64decode(json.loads(parked)["value"]) != letter["value"]:

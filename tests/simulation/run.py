@@ -13,7 +13,15 @@ from typing import Any
 from localcloud.services.glue.registry.store import Status
 from penstock.producing import Produced, Refusal
 from tests.simulation.jobs import Jobs
-from tests.simulation.oracle import Sent, Written, check_sent, check_tables, group_by_source
+from tests.simulation.oracle import (
+    Sent,
+    Written,
+    check_log,
+    check_sent,
+    check_tables,
+    group_by_source,
+    inflate,
+)
 from tests.simulation.programs import (
     BUDGET,
     ERRORS,
@@ -40,7 +48,9 @@ _TROUBLE = 0.03  # of calls
 _OUTAGE_KINDS = (Trouble.LOST, Trouble.FAILED, Trouble.THROTTLED, Trouble.DENIED, None, None)
 _OUTAGES = ("glue", "dynamodb", "s3", "kafka")
 _LONGEST_OUTAGE = 300.0
+_LOG = "dead-letters/"
 _SKEW = 120.0
+_TOO_LONG, _OFTEN = 2_500 * "x", 0.02  # a text for which a row has no room; share of events
 _SENDERS = 3
 _RETRIES = (How.LEASED, How.NEVER, How.AT_ONCE, How.NEVER)  # by seed
 
@@ -70,6 +80,7 @@ class EventMaker:
             "humidity": lambda: chance.randrange(100),
             "label": lambda: chance.choice(["a", "", "\u00e9\u00df"]),
             "on": lambda: chance.random() < 0.5,
+            "_topic": lambda: "mine",
             "place": lambda: {"lat": 52.5, **({"name": "x"} if chance.random() < 0.3 else {})},
             "tags": lambda: chance.choice([[], ["a", "b"]]),
             f"late{chance.randrange(6)}": lambda: chance.choice([1, 2.5]),
@@ -77,6 +88,8 @@ class EventMaker:
         chosen = chance.sample(sorted(fields), chance.choice([0, 1, 1, 2, 3]))
         event: dict[str, Any] = {"n": next(self._numbers)}
         event |= {name: fields[name]() for name in chosen}
+        if chance.random() < _OFTEN:
+            event["label"] = _TOO_LONG
         if chance.random() < 0.02:
             name = chance.choice(["temperature", "label", "on", "late1", "late2"])
             event[name] = chance.choice(["warm", True, 7, [1]])
@@ -129,6 +142,7 @@ def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> 
         *("a staging task still has records" for _ in range(not shop.is_done)),
         *(f"the dead letter {name} was replaced while it was open" for name in world.replaced),
         *world.problems,
+        *shop.problems,
         *jobs.check(),
         *_check(world, intruder, replays),
         *check_letters(shop.topics["trips"], _read_trips(tables)[1].values()),
@@ -174,7 +188,8 @@ def _check(world: World, intruder: Intruder, replays: Replays) -> list[str]:
             record.timestamp_ms,
             record.source.offset,
             record.value or b"",
-            record.value in intruder.hostile,
+            record.value in intruder.hostile
+            or len(inflate(record.value or bytes(2))) > len(_TOO_LONG),
             record.value in intruder.late,
         )
         for record in world.topic.all_records()
@@ -192,9 +207,14 @@ def _check(world: World, intruder: Intruder, replays: Replays) -> list[str]:
     rows = group_by_source(world.tables.rows(READINGS))
     newest = {row["deviceId"]: row for row in world.tables.rows(LATEST)}
     letters = {row["id"]: row for row in world.tables.rows(ERRORS)}
+    log = [text for name, text in world.bucket.objects.items() if name.startswith(_LOG)]
+    # A program that is killed before it writes to the log leaves that to the next delivery, which
+    # may find the version of a late record, or a newer row of the key.
+    logged = [(ERRORS, name) for name, row in letters.items() if row["value"] not in intruder.late]
     late: list[Any] = [world.glue.find(each) for each in world.glue.hidden_until]
     return [
         *check_sent(sent, written, versions, BUDGET),
         *check_tables(written.values(), [*versions, *late], rows, newest, letters),
+        *check_log(log, logged),
         *replays.check(letters),
     ]

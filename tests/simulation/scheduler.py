@@ -59,6 +59,7 @@ class Scheduler:
         self.now = 0.0
         self.turns = 0
         self._main = getcurrent()
+        self._until = 0.0
         self._queue: list[tuple[float, float, int, Program]] = []
         # Those that have not ended, killed ones too: Python would end what it collects early.
         self._programs: dict[greenlet, Program] = {}
@@ -105,8 +106,15 @@ class Scheduler:
         program = self.current
         if program is None:
             raise AssertionError("no program sleeps outside of the simulation")
-        self._enqueue(program, self.now + max(0.0, seconds))
-        self._main.switch()
+        program.turn += 1
+        queue, due = self._queue, self.now + max(0.0, seconds)
+        entry = due, self.random.random(), program.turn, program
+        if due <= self._until and not program.is_killed and (not queue or entry < queue[0]):
+            self.now = due  # no other program has a turn before
+            self.turns += 1
+        else:
+            heapq.heappush(queue, entry)
+            self._main.switch()
 
     def wait(self, program: Program, seconds: float) -> bool:
         """Wait for a program that this one has started; return whether it ended in time."""
@@ -124,12 +132,13 @@ class Scheduler:
         Raises:
             Exception: a program ended by it, and nothing waited for the program.
         """
-        while self._queue and self._queue[0][0] <= until:
-            due, _, turn, program = heapq.heappop(self._queue)
+        queue, self._until = self._queue, until
+        while queue and queue[0][0] <= until:
+            due, _, turn, program = heapq.heappop(queue)
             if program.is_killed or program.is_done or turn != program.turn:
                 continue
-            if program.awake_at > due:
-                self._enqueue(program, program.awake_at)
+            if (awake_at := program.awake_at) > due:
+                self._enqueue(program, awake_at)
                 continue
             self.now = max(self.now, due)
             self.turns += 1

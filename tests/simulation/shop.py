@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import PenstockError
 from penstock.sinks import DynamoDbClient, FunctionLease
 from tests.simulation.bucket import SimulatedBucket
-from tests.simulation.scheduler import Scheduler
+from tests.simulation.scheduler import Program, Scheduler
 from tests.simulation.weather import Weather
 from tests.stubs.dynamodb_tables import DynamoDbTables
 from tests.unit.extensions.staging.joining import PLAN, World, open_tables
@@ -28,11 +28,12 @@ _WINDOW = 24  # trips that are sold again
 _NEW_SECONDS = 120.0  # after which a trip is sold for the last time
 _NEVER = 8  # of so many customers, one is never sent
 _EARLY_LINE = -1
+_PAGE = 2  # rows of a query
 
 
 def make_shop_tables() -> DynamoDbTables:
     """Return the tables of the plan, and that of leases."""
-    tables = open_tables(PLAN)
+    tables = open_tables(PLAN, page=_PAGE)
     tables.tables |= DynamoDbTables({LEASES: ("id",)}).tables
     return tables
 
@@ -65,6 +66,8 @@ class Shop:
     )
     positions: Counter[str] = field(default_factory=Counter)
     is_ending: bool = False
+    problems: list[str] = field(default_factory=list)
+    _at_work: Program | None = None
 
     def start(self) -> None:
         """Start all programs."""
@@ -139,7 +142,8 @@ class Shop:
             self.scheduler.sleep(chance.uniform(30, 300))
             name = f"{number}-{self.scheduler.turns}"
             if self.weather.happens("retried by two", _BY_TWO):
-                self.scheduler.start("other", partial(self._retry, f"{name}-other"))
+                other = partial(self._retry, f"{name}-other")
+                self.scheduler.start("other", partial(self._attempt, other, _RETRY_SECONDS))
             self._attempt(partial(self._retry, name), _RETRY_SECONDS)
 
     def _retry(self, name: str) -> None:
@@ -148,7 +152,15 @@ class Shop:
         lease = FunctionLease(table, client, clock=time.time)
         with lease.held_during(context) as is_held:
             if is_held:
+                self._see_others()
                 self._open(client).retry(name, context.has_time)
+                self._at_work = None
+
+    def _see_others(self) -> None:
+        """See that no other invocation works, if a lease lets one work at a time."""
+        other, self._at_work = self._at_work, self.scheduler.current
+        if self.retries is How.LEASED and other and not (other.is_killed or other.is_done):
+            self.problems.append("two invocations of the retries work at once")
 
     def _attempt(self, call: Callable[[], None], seconds: float) -> bool:
         """Call within a time-out, after which the program is ended; return whether it succeeded."""

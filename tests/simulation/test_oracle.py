@@ -14,6 +14,7 @@ import pytest
 from tests.simulation.oracle import (
     Sent,
     Written,
+    check_log,
     check_sent,
     check_tables,
     find_kinds,
@@ -168,3 +169,13 @@ def test_a_refusal_is_right_once_the_budget_is_used_up():
     refused = Sent({"n": 4, "x": 1}, refused_for="budget")
 
     assert list(check_sent([refused], {}, _VERSIONS, len(_VERSIONS))) == []
+
+
+def test_a_letter_that_the_log_lacks_or_has_in_two_objects_is_told():
+    line = b'{"error_table": "errors", "id": "a"}\n'
+
+    assert list(check_log([line], [("errors", "a")])) == []
+    assert list(check_log([line, line], [("errors", "b")])) == [
+        "the log has two objects of (('errors', 'a'),)",
+        "the log lacks ('errors', 'b')",
+    ]

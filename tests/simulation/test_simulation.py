@@ -7,16 +7,16 @@ import re
 import secrets
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.simulation.mutants import CLONE, GROUPS, NOT_SHOWN
 from tests.simulation.run import run
 from tests.simulation.scheduler import Scheduler
+from tools.mutants.mutants import load_mutants
 
 pytestmark = pytest.mark.timeout(900)
 
-_CLONE = Path(__file__).parents[2]
 _FAULTS = 8  # kinds of faults of a service
 _SERVICES = ("dynamodb", "glue", "kafka", "s3")
 
@@ -24,7 +24,7 @@ _SERVICES = ("dynamodb", "glue", "kafka", "s3")
 def _simulate(*words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "tests.simulation", *words],
-        cwd=_CLONE,
+        cwd=CLONE,
         env={**os.environ, "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
@@ -50,6 +50,12 @@ def test_a_seed_runs_the_same_way_again():
     )
 
     assert first == again
+
+
+def test_each_bug_that_hours_do_not_show_is_a_mutant():
+    known = {each.name for each in load_mutants(CLONE) if each.group in GROUPS}
+
+    assert NOT_SHOWN.keys() <= known
 
 
 def test_a_program_that_fails_ends_the_simulation(monkeypatch):

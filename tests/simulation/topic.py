@@ -18,10 +18,11 @@ _UNSURE = {Trouble.CUT, Trouble.FAILED, Trouble.LATE}
 
 @dataclass
 class SimulatedTopic:
-    """A topic whose records have the times of their producers."""
+    """A topic whose records have the times of their producers; the last partition comes late."""
 
     name: str
     partitions: int
+    grows_at: float = 0.0
     records: list[list[Record]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -30,7 +31,8 @@ class SimulatedTopic:
 
     def append(self, key: bytes, value: bytes | None) -> Delivery:
         """Append a record to the partition of its key."""
-        number = zlib.crc32(key) % self.partitions
+        is_grown = time.monotonic() >= self.grows_at
+        number = zlib.crc32(key) % (self.partitions if is_grown else self.partitions - 1)
         held = self.records[number]
         source = Source(self.name, number, len(held))
         held.append(Record(source, key, value, (), int(time.time() * 1_000)))

@@ -17,10 +17,10 @@ from penstock.sinks.item_json import read_item
 
 _Item = dict[str, Any]
 MAX_ITEM_BYTES = 400 * 1024
-_COMPARE = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
+_COMPARE = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt}
 _TERM = re.compile(
     r"attribute_(?P<there>not_exists|exists)\((?P<name>[#\w]+)\)"
-    r"|(?P<left>[#\w]+) (?P<sign>=|<=|<>|<) (?P<right>:\w+)"
+    r"|(?P<left>[#\w]+) (?P<sign>=|<=|<>|<|>) (?P<right>:\w+)"
     r"|(?P<word>AND|OR|\(|\))"
 )
 
@@ -110,6 +110,7 @@ class Table:
     keys: tuple[str, ...]
     parts: dict[str, dict[str, _Item]] = field(default_factory=dict)
     due: dict[str, _Item] = field(default_factory=dict)  # the index of that name
+    most_bytes: int = MAX_ITEM_BYTES
 
     def _place(self, key: _Item) -> tuple[str, str]:
         if missing := set(self.keys) - set(key):
@@ -126,8 +127,8 @@ class Table:
 
     def put(self, item: _Item) -> None:
         first, second = self._place(item)
-        if (found := size(item)) > MAX_ITEM_BYTES:
-            raise RowTooLargeError(f"found an item of {found} bytes, expected {MAX_ITEM_BYTES}")
+        if (found := size(item)) > self.most_bytes:
+            raise RowTooLargeError(f"found an item of {found} bytes, expected {self.most_bytes}")
         self.parts.setdefault(first, {})[second] = item
         if "nextAttemptAt" in item:
             self.due[first] = item

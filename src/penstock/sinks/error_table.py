@@ -129,7 +129,7 @@ class ErrorTable:
             return
         rows = [DeadLetter.describe(make_error(each)).to_values() for each in failed]
         lines = [f"{json.dumps({**row, 'error_table': self._table})}\n" for row in rows]
-        ids = "\n".join(each.id for each in failed)
+        ids = "\n".join([self._table, *(each.id for each in failed)])
         name = hashlib.sha256(ids.encode()).hexdigest()
         self._store.put(f"{_LOG}{name}.json", "".join(lines).encode())
 

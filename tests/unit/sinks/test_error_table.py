@@ -146,6 +146,15 @@ def test_a_batch_that_comes_again_is_the_same_object_of_the_log(
     assert [len(content.splitlines()) for content in bucket.objects.values()] == [2, 1]
 
 
+def test_tables_that_share_a_bucket_have_objects_of_their_own_in_the_log(
+    dynamodb: DynamoDbClient, bucket: FakeBucket
+) -> None:
+    for name in ("errors", "errors-latest"):  # two functions give up the same record
+        ErrorTable(dynamodb, name, bucket).keep([_record()])
+
+    assert [line["error_table"] for line in bucket.log()] == ["errors", "errors-latest"]
+
+
 def test_a_dead_letter_without_its_line_is_not_kept(table: ErrorTable, bucket: FakeBucket) -> None:
     bucket.down = SinkUnavailableError("down")
 

@@ -38,7 +38,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.errors import CheckpointInUseError, RowExistsError, SinkError
-from penstock.sinks import DynamoDbClient
+from penstock.sinks import DynamoDbClient, RowAddress, read_rows
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.files import StateFiles
 
@@ -63,16 +63,14 @@ class LeaseRow:
 
     def __init__(self, table: str, name: str, me: str) -> None:
         self._table = table
-        self._key = {"id": {"S": f"{LEASE_PREFIX}{name}"}}
+        self._id = f"{LEASE_PREFIX}{name}"
         self._me = me
         self._client = DynamoDbClient()
 
     def read(self) -> dict[str, Any]:
         """Return the row; empty if it is missing."""
-        wanted = {self._table: {"Keys": [self._key], "ConsistentRead": True}}
-        answer = self._call("BatchGetItem", {"RequestItems": wanted})
-        rows = answer["Responses"].get(self._table) or [{}]
-        return {name: next(iter(value.values())) for name, value in rows[0].items()}
+        found = read_rows(self._client, [RowAddress.of(self._table, {"id": self._id})])
+        return next(iter(found.values()), {})
 
     def acquire(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
         """Take the lease as found; return its fencing number, or None if another was faster."""
@@ -99,7 +97,7 @@ class LeaseRow:
         texts = {name: each for name, each in texts.items() if name in f"{update} {condition}"}
         request = {
             "TableName": self._table,
-            "Key": self._key,
+            "Key": {"id": {"S": self._id}},
             "UpdateExpression": update,
             "ConditionExpression": condition,
             "ExpressionAttributeNames": {
@@ -111,14 +109,11 @@ class LeaseRow:
             },
         }
         try:
-            self._call("UpdateItem", request)
+            self._client.call("UpdateItem", json.dumps(request).encode())
         except RowExistsError:
             # The response to a first try may have been lost.
             return "#holder = :me" in update and self.read().get("holder") == self._me
         return True
-
-    def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.call(operation, json.dumps(request).encode())
 
 
 class Lease:
