@@ -127,16 +127,17 @@ def time_ways(
     return {name: statistics.median(times) for name, times in turns.items()}
 
 
-def race(ways: Ways, turns: int = _TURNS, *, warm: Ways | None = None) -> Turns:
-    """Time ways in turns, forward and backward, and return the seconds of each but the first turn.
+def race(ways: Ways, turns: int = _TURNS, *, warm: Ways | None = None, dropped: int = 1) -> Turns:
+    """Time ways in turns, forward and backward, and return the seconds of each but the first turns.
 
     Args:
         ways: functions; the seconds that one returns replace those of the clock.
         turns: the turns that count; if it is only one, it is the first, as nobody reads its times.
         warm: what runs in the first turn instead: the same with fewer records, or nothing.
+        dropped: the turns before those that count.
     """
     times: Turns = {name: [] for name in ways}
-    dropped = turns > 1
+    dropped = dropped if turns > 1 else 0
     for turn in range(turns + dropped):
         now = warm if dropped and turn == 0 and warm is not None else ways
         for name in list(now) if turn % 2 == 0 else reversed(now):
