@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -14,14 +16,51 @@ from kafka.admin import (
     ResourcePattern,
     ResourceType,
 )
+from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
+from localcloud.testing import wait_until
 from penstock.cli import main
 from penstock.kafka import Security
 from penstock.kafka.login import client_options
 from tests.fixtures.brokers import ANONYMOUS, Brokers
 
 pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def group_of_others(brokers: Brokers) -> Iterator[str]:
+    """A group that may be listed, as by who changes access lists, and whose offsets are refused."""
+    place, name = TopicPartition(brokers.create_topic(1), 0), f"others-{secrets.token_hex(4)}"
+    cluster = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
+    listing = ACL(f"User:{ANONYMOUS}", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, cluster)
+    with closing(brokers.cluster.open_admin()) as admin:
+
+        def commit() -> object:
+            try:
+                admin.alter_group_offsets(name, {place: OffsetAndMetadata(0, "", -1)})
+                return admin.list_group_offsets(name)[name]  # nothing, if it was refused
+            except KafkaError:  # the coordinator of the first group is still loading
+                return None
+
+        wait_until("the group has committed", commit)
+        admin.create_acls([listing])
+        brokers.wait_for_changes()
+        yield name
+        admin.delete_acls([listing])
+        brokers.wait_for_changes()
+
+
+def test_groups_of_others_are_left_out_unless_they_are_named(
+    group_of_others: str, plaintext_environ: dict[str, str], capsys
+) -> None:
+    words = ["--seconds", "0.01", "--output", "json"]
+
+    assert main(["lag", *words], plaintext_environ) == 0
+    assert group_of_others not in capsys.readouterr().out
+
+    assert main(["lag", group_of_others, *words], plaintext_environ) == 1
+    assert "the lags of consumer groups cannot be read" in capsys.readouterr().err
 
 
 def test_the_lag_is_by_group_and_partition(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from kafka import KafkaAdminClient, TopicPartition
 from kafka.admin import OffsetSpec
+from kafka.errors import GroupAuthorizationFailedError
+from kafka.structs import OffsetAndMetadata
 
 from penstock.kafka._failures import translated_kafka_errors
 from penstock.kafka.settings import KafkaSettings
 from penstock.kafka.topics import open_admin
+
+_Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,7 @@ def read_group_lags(settings: KafkaSettings, groups: Sequence[str] = ()) -> list
         translated_kafka_errors("the lags of consumer groups cannot be read"),
         closing(open_admin(settings)) as admin,
     ):
-        names = list(groups) or [each["group_id"] for each in admin.list_groups()]
-        committed = admin.list_group_offsets(names) if names else {}
+        committed = dict(_read_offsets(admin, groups))
         ends = _read_ends(admin, {place for kept in committed.values() for place in kept})
     return sorted(
         (
@@ -51,6 +54,19 @@ def read_group_lags(settings: KafkaSettings, groups: Sequence[str] = ()) -> list
         ),
         key=lambda each: (each.group, each.topic, each.partition),
     )
+
+
+def _read_offsets(admin: KafkaAdminClient, groups: Sequence[str]) -> Iterator[tuple[str, _Offsets]]:
+    """Yield what groups have committed, of all if none is named.
+
+    A login that may change access lists sees groups too whose offsets it may not read.
+    """
+    for name in groups or [each["group_id"] for each in admin.list_groups()]:
+        try:
+            yield from admin.list_group_offsets(name).items()
+        except GroupAuthorizationFailedError:
+            if groups:
+                raise
 
 
 def _read_ends(admin: KafkaAdminClient, places: set[TopicPartition]) -> dict[TopicPartition, int]:
