@@ -28,7 +28,7 @@ def _sample(
     lags: Mapping[str, Value],
 ) -> Sample:
     programs = {}
-    for name in PROGRAMS:
+    for name in sorted(PROGRAMS):
         life = int(second / _LIFE) if name == "driver" else 0
         more, open_ = mb.get(name, _FLAT[name]), handles.get(name, _FLAT[name])
         programs[name] = [
