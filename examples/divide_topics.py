@@ -29,9 +29,10 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=_MOST, help="topics of a job [%(default)s]")
     arguments = parser.parse_args()
     file: Path = arguments.file
-    jobs = json.loads(file.read_text())["jobs"] if file.exists() else {}
+    known = json.loads(file.read_text()) if file.exists() else {}
     schemas = {words[0]: words[-1] for words in map(str.split, sys.stdin) if words}
-    file.write_text(json.dumps({"jobs": divide(schemas, jobs, arguments.most)}, indent=2) + "\n")
+    jobs = divide(schemas, known.get("jobs", {}), arguments.most)
+    file.write_text(json.dumps({**known, "jobs": jobs}, indent=2) + "\n")
 
 
 def divide(schemas: Mapping[str, str], jobs: Mapping[str, Any], most: int = _MOST) -> _Jobs:

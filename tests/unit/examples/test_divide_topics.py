@@ -57,6 +57,18 @@ def test_two_schemas_of_one_table_are_refused():
         divide({"one": "a.b", "two": "A-B"}, {})
 
 
+def test_other_variables_of_the_file_stay(tmp_path, monkeypatch):
+    file = tmp_path / "jobs.auto.tfvars.json"
+    file.write_text('{"region": "eu-central-1"}')
+    monkeypatch.setattr(sys, "stdin", StringIO("plant"))
+    monkeypatch.setattr(sys, "argv", ["divide_topics.py", str(file)])
+
+    main()
+
+    jobs = {"part-01": {"reads": ["plant"], "writes": {"plant": "plant"}}}
+    assert json.loads(file.read_text()) == {"region": "eu-central-1", "jobs": jobs}
+
+
 def test_the_jobs_that_are_planned_are_those_that_it_writes(tmp_path, monkeypatch):
     file = tmp_path / "jobs.auto.tfvars.json"
     names = "".join(f"plant-{number:02d}\n" for number in range(40))
