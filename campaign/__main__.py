@@ -132,9 +132,7 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
     fired: Counter[str] = Counter()
     for each in outcome.fired:
         arguments = each.step.arguments
-        what = " ".join(
-            arguments[name] for name in ("operation", "kind", "moment") if name in arguments
-        )
+        what = " ".join(arguments[name] for name in _TOLD if name in arguments)
         fired[f"{each.step.fault} {what}"] += each.times
     return fired
 

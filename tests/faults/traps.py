@@ -21,14 +21,14 @@ class Step:
     place: str = ""
 
     def fits(self, call: Call) -> bool:
-        """Whether a call is this one."""
+        """Return whether a call is this one."""
         if self.operation not in {"", call.operation}:
             return False
         return re.search(self.place, _find_place(call)) is not None
 
 
 def _find_place(call: Call) -> str:
-    """Give the key of a call of S3, tables and a row's key of one of DynamoDB, or nothing."""
+    """Return the key of a call to S3, the tables and key of a call to DynamoDB, else no text."""
     key = call.params.get("Key", "")
     if call.service == "s3":
         return str(key)
@@ -60,7 +60,7 @@ class Trap:
 
     @property
     def snapped(self) -> bool:
-        """Whether the last step was taken."""
+        """Return whether the last step was taken."""
         return 0 < len(self.steps) == self._taken
 
     def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:

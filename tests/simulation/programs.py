@@ -219,7 +219,7 @@ class Sender:
 
     def _send(self, batch: list[Told]) -> None:
         world = self._world
-        if world.weather.happens("producer starts anew", _SHORT):
+        if world.weather.happens("producer starts again", _SHORT):
             self._producer = world.open_producer()
         outcomes: list[Outcome] = []
         hear = world.hear(self._producer)
@@ -285,7 +285,7 @@ class Mapping:
 
     def _invoke(self, batch: list[Any]) -> Consumed | None:
         world = self._world
-        if world.weather.happens("consumer starts anew", _SHORT):
+        if world.weather.happens("consumer starts again", _SHORT):
             self._consumer = world.open_consumer(self._table)
         if world.weather.happens("delivered to two", _SHORT):
             self._invoke_other(batch)
@@ -311,7 +311,7 @@ class Mapping:
     def _invoke_other(self, batch: list[Any]) -> None:
         """Let another environment consume a batch too: a new one if the last is still at work."""
         is_busy = self._other_run is not None and not self._other_run.is_done
-        if is_busy or self._world.weather.happens("consumer starts anew", _SHORT):
+        if is_busy or self._world.weather.happens("consumer starts again", _SHORT):
             self._other = self._world.open_consumer(self._table)
         consume = partial(self._other.consume, batch)
         self._other_run = self._world.scheduler.start("other consumer", consume)
