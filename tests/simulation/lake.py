@@ -112,7 +112,8 @@ class TableView:
     def commits(self) -> Iterator[Commit]:
         """Yield the snapshots that are kept, newest first."""
         for each in reversed(self._seen.snapshots):
-            yield Commit(each.sequence, not each.parent, Marker.from_summary(each.summary))
+            staged = self._table.staged.get(each.summary.get("attempt", ""), each)
+            yield Commit(each.sequence, not each.parent, Marker.from_summary(staged.summary))
 
     def sequence(self) -> int:
         """Return the sequence number of the last commit."""

@@ -44,6 +44,11 @@ def test_no_hour_of_trouble_ends_wrong(trials):
     print(said)
 
 
+@pytest.mark.parametrize("seed", [200_049])
+def test_an_hour_that_has_ended_wrong_does_so_no_more(seed):
+    _simulate("--seed", str(seed), "--runs", "1")
+
+
 def test_a_seed_runs_the_same_way_again():
     first, again = (
         re.sub(r" in \d+ s of", "", _simulate("--seed", "7", "--runs", "1")) for _ in "12"

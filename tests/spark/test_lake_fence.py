@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import CheckpointInUseError
+from penstock.errors import CheckpointInUseError, LakeHistoryError
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake, ReplayedLake
 from tests.spark.lakes import make_rows, part
@@ -64,6 +64,20 @@ def test_commits_of_others_meanwhile_hide_no_marker(spark, reader, stall):
     for _ in range(2):
         reader.again().write(rows, part(0, 0))
 
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (9,)]
+
+
+def test_other_offsets_are_refused_behind_commits_of_others_too(spark, reader, stall):
+    other = make_rows(spark, "n int", (9,), first=9)
+    rows = make_rows(spark, "n int", (1,))
+    stalled = stall(lambda: reader.again().write(other, part(0, 0, query="r")))
+    stalled.write(rows, part(0, 0, "to 1"))
+    more = make_rows(spark, "n int", (1,), (2,))
+
+    with pytest.raises(LakeHistoryError, match=r"the checkpoint says to 2, .* expected the same"):
+        reader.again().write(more, part(0, 0, "to 2"))
+
+    reader.again().write(rows, part(0, 0, "to 1"))
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (9,)]
 
 

@@ -118,12 +118,14 @@ class Commit:
 class WriterRecord:
     """The progress of a query in a table at sequence number `sequence`.
 
-    Batches before `batch` were over, and the table had `parts` parts of `batch`.
+    Batches before `batch` were over, and the table had `parts` parts of `batch`, whose offsets have
+    the digest `digest`; it is empty if they are not known.
     """
 
     batch: int
     parts: int
     sequence: int
+    digest: str = ""
 
     @staticmethod
     def property_of(query: str) -> str:
@@ -171,17 +173,20 @@ def is_written(
         marker = commit.marker
         if marker is None or marker.query != batch.query:
             continue
-        if marker.batch == batch.number and marker.part >= part:
-            # Parts are written in order: an earlier part without a marker had no rows.
-            _check_offsets(table, marker, batch)
-            return True
+        if marker.batch == batch.number:
+            _check_offsets(table, marker.digest, batch)
+            if marker.part >= part:
+                # Parts are written in order: an earlier part without a marker had no rows.
+                return True
         newest = max(newest, marker.batch)
         if marker.batch <= batch.number:
             break
     else:
         if record is not None:
-            if record.batch == batch.number and part < record.parts:
-                return True
+            if record.batch == batch.number and record.parts:
+                _check_offsets(table, record.digest, batch)
+                if part < record.parts:
+                    return True
             newest = max(newest, record.batch)
             if newest <= batch.number and not _covers(record, oldest):
                 raise _undecidable(table, record, oldest, batch, part)
@@ -198,7 +203,7 @@ def refresh_record(
         oldest = commit
         marker = commit.marker
         if marker is not None and marker.query == query:
-            return WriterRecord(marker.batch, marker.part + 1, now)
+            return WriterRecord(marker.batch, marker.part + 1, now, marker.digest)
     return replace(record, sequence=now) if _covers(record, oldest) else record
 
 
@@ -215,11 +220,11 @@ def _check_age(table: str, newest: int, batch: BatchId, part: int) -> None:
         )
 
 
-def _check_offsets(table: str, written: Marker, batch: BatchId) -> None:
-    if written.digest and batch.digest and written.digest != batch.digest:
+def _check_offsets(table: str, written: str, batch: BatchId) -> None:
+    if written and batch.digest and written != batch.digest:
         raise LakeHistoryError(
             f"{table} has batch {batch.number} of query {batch.query} with offsets of the digest "
-            f"{written.digest}, and the checkpoint says {batch.offsets}, of the digest "
+            f"{written}, and the checkpoint says {batch.offsets}, of the digest "
             f"{batch.digest}, expected the same: "
             f"the checkpoint lost files or is an old copy; {_START_EMPTY}"
         )
@@ -232,7 +237,7 @@ def _undecidable(
     until = 0 if oldest is None else oldest.sequence
     none, all_ = (
         f"ALTER TABLE {table} SET TBLPROPERTIES "
-        f"('{name}' = '{WriterRecord(batch.number, parts, until).to_property()}')"
+        f"('{name}' = '{WriterRecord(batch.number, parts, until, batch.digest).to_property()}')"
         for parts in (0, _ALL_PARTS)
     )
     return LakeHistoryError(

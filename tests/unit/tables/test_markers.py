@@ -18,6 +18,8 @@ from penstock.tables import (
     refresh_record,
 )
 
+_DIGEST = BatchId("q", 3, "to 7").digest
+
 
 def _commits(*markers: tuple[int, int] | str | None, until: int = 0) -> list[Commit]:
     """Commits from the newest to the first one, or to that of sequence number `until` + 1.
@@ -91,9 +93,9 @@ def test_an_undecidable_history_is_an_error_with_instructions() -> None:
         "and the offsets that follow what the table has. If it has some of them and not all, "
         "DELETE them, as a batch may have several parts. Record what it has then, and start again: "
         "if none, ALTER TABLE lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
-        '\'{"batch": 5, "parts": 0, "sequence": 8}\'); if all, ALTER TABLE '
-        "lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
-        '\'{"batch": 5, "parts": 1000000, "sequence": 8}\')'
+        '\'{"batch": 5, "parts": 0, "sequence": 8, "digest": "ce849bdac2854595"}\'); if all, '
+        "ALTER TABLE lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
+        '\'{"batch": 5, "parts": 1000000, "sequence": 8, "digest": "ce849bdac2854595"}\')'
     )
 
 
@@ -143,6 +145,31 @@ def test_a_batch_of_other_offsets_is_refused() -> None:
         _ask(commits, 3, offsets="to 9")
 
 
+@pytest.mark.parametrize(
+    ("commits", "record"),
+    [
+        pytest.param(
+            [Commit(1, True, Marker.of(BatchId("q", 3, "to 7"), 0))], None, id="of an earlier part"
+        ),
+        pytest.param(_commits("other", until=7), WriterRecord(3, 2, 8, _DIGEST), id="of a record"),
+        pytest.param(
+            _commits("other", until=7),
+            WriterRecord(3, 1, 8, _DIGEST),
+            id="of an earlier part in a record",
+        ),
+    ],
+)
+def test_other_offsets_of_a_batch_are_refused_wherever_they_are_known(commits, record) -> None:
+    with pytest.raises(LakeHistoryError, match=r"has batch 3 .* to 9, of the digest 07339d76"):
+        _ask(commits, 3, 1, record, "to 9")
+
+
+def test_a_record_of_no_part_refuses_no_offsets() -> None:
+    record = WriterRecord(3, 0, 8, _DIGEST)
+
+    assert not _ask(_commits("other", until=7), 3, 0, record, "to 9")
+
+
 def test_a_marker_is_read_from_the_summary_it_is_written_to() -> None:
     marker = Marker.of(BatchId("q", 3, "to 7"), 1)
 
@@ -161,7 +188,7 @@ def test_a_summary_does_not_grow_with_partitions() -> None:
 
 
 def test_records_are_found_among_properties() -> None:
-    record = WriterRecord(3, 1, 9)
+    record = WriterRecord(3, 1, 9, _DIGEST)
     name = WriterRecord.property_of("q")
 
     assert list_writers({name: record.to_property(), "format": "2"}) == {"q": record}
@@ -171,9 +198,18 @@ def test_records_are_found_among_properties() -> None:
     ("commits", "refreshed"),
     [
         pytest.param(_commits("other", (7, 1), (7, 0)), WriterRecord(7, 2, 20), id="markers"),
-        pytest.param(_commits("other", until=4), WriterRecord(5, 1, 20), id="none, and none gone"),
-        pytest.param(_commits("other", until=5), WriterRecord(5, 1, 4), id="none, and some gone"),
+        pytest.param(
+            [Commit(9, False, Marker.of(BatchId("q", 3, "to 7"), 0))],
+            WriterRecord(3, 1, 20, _DIGEST),
+            id="a marker with a digest",
+        ),
+        pytest.param(
+            _commits("other", until=4), WriterRecord(5, 1, 20, "d"), id="none, and none gone"
+        ),
+        pytest.param(
+            _commits("other", until=5), WriterRecord(5, 1, 4, "d"), id="none, and some gone"
+        ),
     ],
 )
 def test_a_record_is_refreshed_as_far_as_the_history_reaches(commits, refreshed) -> None:
-    assert refresh_record(commits, "q", WriterRecord(5, 1, 4), 20) == refreshed
+    assert refresh_record(commits, "q", WriterRecord(5, 1, 4, "d"), 20) == refreshed

@@ -107,8 +107,17 @@ class IcebergTable:
         snapshot = self._table.currentSnapshot()
         while snapshot is not None:
             parent = snapshot.parentId()
-            yield Commit(snapshot.sequenceNumber(), parent is None, _read_marker(snapshot))
+            yield Commit(snapshot.sequenceNumber(), parent is None, self._read_marker(snapshot))
             snapshot = None if parent is None else self._table.snapshot(parent)
+
+    def _read_marker(self, snapshot: Any) -> Marker | None:
+        """Return the marker of a snapshot; a copy has that of the one that was staged."""
+        summary = snapshot.summary()
+        if copied_from := summary.get(_COPIED_FROM):
+            staged = self._table.snapshot(int(copied_from))
+            summary = summary if staged is None else staged.summary()
+        found = {key: summary.get(key) for key in MARKER_KEYS}
+        return Marker.from_summary({key: text for key, text in found.items() if text is not None})
 
     def sequence(self) -> int:
         """Return the sequence number of the last commit, 0 before the first."""
@@ -242,9 +251,3 @@ class IcebergTable:
         converted = self._convert(self._parse_type(StructType([column]).json()))
         field = converted.columns().get(0)
         return field.type(), field.doc()
-
-
-def _read_marker(snapshot: Any) -> Marker | None:
-    summary = snapshot.summary()
-    found = {key: summary.get(key) for key in MARKER_KEYS}
-    return Marker.from_summary({key: text for key, text in found.items() if text is not None})

@@ -143,7 +143,7 @@ class Lake(Sink):
             return self._file_inexact(table, rows)
         if record is None:
             # Before the first append: without a record, the table has no rows of this query.
-            record = WriterRecord(batch.number, number, table.sequence())
+            record = WriterRecord(batch.number, number, table.sequence(), batch.digest)
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
         return self._append(table, rows, Marker.of(batch, number))
 
