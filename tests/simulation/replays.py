@@ -62,6 +62,8 @@ class Replays:
 
     world: World
     began: list[float] = field(default_factory=list)
+    at_work: int = 0
+    is_ending: bool = False
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -78,6 +80,9 @@ class Replays:
         scheduler, chance = self.world.scheduler, self.world.chance
         while True:
             scheduler.sleep(chance.expovariate(1 / _PAUSE_SECONDS))
+            if self.is_ending:
+                return
+            self.at_work += 1
             program = scheduler.start(
                 "replay", partial(self._replay, f"{number}-{scheduler.turns}")
             )
@@ -88,6 +93,7 @@ class Replays:
                 program.kill()
             elif program.error is not None and not isinstance(program.error, PenstockError):
                 raise program.error
+            self.at_work -= 1
 
     def _replay(self, name: str) -> None:
         with Lease.claim(LEASES, "replay", SETTINGS):

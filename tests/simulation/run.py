@@ -43,6 +43,7 @@ from tests.stubs.dynamodb_tables import DynamoDbTables
 PROGRAMS = ("events", "joins", "jobs")
 _HOUR = 3_600.0
 _CALM_SECONDS = 900.0  # in which everything must end
+_LAST_SECONDS = 60.0  # in which no replay begins
 _OVERDUE_SECONDS = 700.0  # more than retries are apart, and their lease lasts
 _TROUBLE = 0.03  # of calls
 _OUTAGE_KINDS = (Trouble.LOST, Trouble.FAILED, Trouble.THROTTLED, Trouble.DENIED, None, None)
@@ -134,12 +135,15 @@ def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> 
         intruder.is_ending = shop.is_ending = jobs.is_ending = True
         for sender in senders:
             sender.is_ending = True
+        scheduler.run(hours * _HOUR + _CALM_SECONDS - _LAST_SECONDS)
+        replays.is_ending = True
         scheduler.run(hours * _HOUR + _CALM_SECONDS)
         due_s = time.time() - _OVERDUE_SECONDS if shop.retries.are_made else 0.0
     problems = [
         *("a sender still waits" for each in senders if not each.is_done),
         *("a mapping still has records" for each in mappings if not each.is_done),
         *("a staging task still has records" for _ in range(not shop.is_done)),
+        *("a replay is still at work" for _ in range(replays.at_work)),
         *(f"the dead letter {name} was replaced while it was open" for name in world.replaced),
         *world.problems,
         *shop.problems,
