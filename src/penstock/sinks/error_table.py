@@ -102,15 +102,18 @@ class ErrorTable:
         self._clock = clock
 
     def keep(self, failed: Sequence[FailedRecord]) -> None:
-        """Write a row and a line of the log for each record; idempotent.
+        """Write a line of the log and then a row for each record; idempotent.
+
+        The log comes first, so that no row is without its line. A line may be without a row: if a
+        program ends between the two, the record may be read well when it comes again.
 
         Raises:
             SinkAccessDeniedError, SinkUnavailableError: some may be written; writing all of them
                 again is safe.
             SinkRefusedError: DynamoDB rejects the row of a record.
         """
-        self.keep_rows(failed)
         self.log(failed)
+        self.keep_rows(failed)
 
     def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
         """Write a row for each record; a row that is open or parked is not changed.

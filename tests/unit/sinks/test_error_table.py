@@ -155,11 +155,15 @@ def test_tables_that_share_a_bucket_have_objects_of_their_own_in_the_log(
     assert [line["error_table"] for line in bucket.log()] == ["errors", "errors-latest"]
 
 
-def test_a_dead_letter_without_its_line_is_not_kept(table: ErrorTable, bucket: FakeBucket) -> None:
+def test_a_dead_letter_without_its_line_is_not_kept(
+    api: DynamoDbApi, table: ErrorTable, bucket: FakeBucket
+) -> None:
     bucket.down = SinkUnavailableError("down")
 
     with pytest.raises(SinkUnavailableError):
         table.keep([_record()])
+
+    assert api.requests == []
 
 
 _LARGE = {
@@ -362,4 +366,4 @@ def test_a_bucket_that_is_not_there_is_unavailable(errors: Callable[..., ErrorTa
         SinkUnavailableError,
         match=r"^s3://nowhere/errors/sensor/3/41/7/value cannot be written: .*NoSuchBucket",
     ):
-        errors("nowhere").keep([_record(value=b"v" * 400_000)])
+        errors("nowhere").keep_rows([_record(value=b"v" * 400_000)])
