@@ -45,6 +45,7 @@ _FAILURE: Final = "#reason = :reason, #detail = :detail"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # A row takes one result of a replay, however often the replay reports it.
 _UNTOLD: Final = f"{_UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
+_UNCOUNTED: Final = f"{_UNTOLD} AND #attempts = :before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +168,25 @@ class ErrorTable:
         """Count a failed attempt of a replay in the rows of the record that the replay selected.
 
         The reason of another owner, whose row was not selected, stays. A second call for the same
-        replay is ignored.
+        replay is ignored. A call of an earlier replay that has its effect late changes no row that
+        was counted since, which would then count as done; if it comes first, the row is read again.
         """
         values = {":one": 1, ":replay": replay, **_make_values(failed.failure), **self._next(1)}
         ids = [write_letter_id(failed.record_id, stage) for stage in _REPLAYED]
-        for row in self._rows(ids, selection.matches):
-            self._tell(
-                row["id"],
-                f"SET #attempts = #attempts + :one, {_FAILURE}, "
-                "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-                values,
-            )
+        left = list(self._rows(ids, selection.matches))
+        while left:
+            unchanged = [
+                row["id"]
+                for row in left
+                if not self._tell(
+                    row["id"],
+                    f"SET #attempts = #attempts + :one, {_FAILURE}, "
+                    "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
+                    {":before": row["attempts"], **values},
+                    _UNCOUNTED,
+                )
+            ]
+            left = list(self._rows(unchanged, lambda row: not row.settled and row.replay != replay))
 
     def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from penstock.errors import Failure, Reason, SinkUnavailableError
+from penstock.errors import Failure, Reason, RowExistsError, SinkUnavailableError
 from penstock.framing import SchemaKey
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import (
@@ -165,6 +166,40 @@ def test_a_row_takes_one_result_of_each_replay(
     assert not {"doneAt", "expiresAt"} & set(found[1])
     assert found[2]["expiresAt"] == 1_000 + 30 * 86_400
     assert "nextAttemptAt" not in found[2]
+
+
+@pytest.mark.parametrize("is_made_twice", [True, False])
+def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
+    errors: Callable[..., ErrorTable],
+    rows: ErrorTable,
+    error_rows: _Rows,
+    monkeypatch: pytest.MonkeyPatch,
+    is_made_twice: bool,
+) -> None:
+    """A call that was cut off may still have its effect after it was made again, or given up."""
+    errors().keep([_record(1)])
+    call, late = DynamoDbClient.call, list[bytes]()
+
+    def send(client: DynamoDbClient, operation: str, body: bytes, *read: Any) -> Any:
+        if b'"r1"' in body:
+            late.append(body)
+            if not is_made_twice:
+                raise SinkUnavailableError("cut off")
+        if b'"r2"' in body and not is_made_twice and late:
+            call(client, operation, late.pop())
+        return call(client, operation, body, *read)
+
+    monkeypatch.setattr(DynamoDbClient, "call", send)
+    with nullcontext() if is_made_twice else pytest.raises(SinkUnavailableError):
+        rows.count_failure(_record(1), "r1")
+    rows.count_failure(_record(1), "r2")
+    for each in late:
+        with suppress(RowExistsError):
+            call(rows._client, "UpdateItem", each)
+
+    assert not rows.mark_done(_record(1).id, "r2")
+    (row,) = error_rows()
+    assert (row["attempts"], row["replay"]) == (2, "r2")
 
 
 def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(
