@@ -20,6 +20,7 @@ from penstock.schemas.names import join_path
 
 _NULL = AvroType("null")
 _Mark = tuple[str, str]
+_Identity = int | str | tuple["_Identity", ...]
 
 
 def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
@@ -28,8 +29,11 @@ def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
     Raises:
         SchemaConflictError: no type can hold the values of all of them unchanged.
     """
-    # Items of a list and versions share types; each is looked at once.
-    groups = _families(list({id(type_): type_ for type_ in types}.values()), path)
+    # Most versions have the same type at a path; equal ones are looked at once.
+    distinct = {_identify(type_): type_ for type_ in types}
+    if len(distinct) == 1 and _is_merged(only := next(iter(distinct))):
+        return distinct[only]
+    groups = _families(list(distinct.values()), path)
     merged = [_merge_family(group, path) for group in groups if group[0].kind != "null"]
     merged.sort(key=lambda branch: (branch.kind, branch.name))
     if len(merged) < len(groups):
@@ -37,6 +41,23 @@ def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
     if len(merged) == 1 and not (_takes_no_bytes(merged[0]) and any(t.branches for t in types)):
         return merged[0]
     return AvroType("union", branches=tuple(merged))
+
+
+def _identify(type_: AvroType) -> _Identity:
+    """Return a value that only equal types have: the kinds of plain ones, the id of others."""
+    if type_.branches:
+        return tuple([_identify(branch) for branch in type_.branches])
+    if type_.name or type_.item is not None or type_.attributes:
+        return id(type_)
+    return type_.kind
+
+
+def _is_merged(identity: _Identity) -> bool:
+    """Return whether the merge of such a type alone is the type: it is plain, or optional."""
+    match identity:
+        case str() | ("null", str()):
+            return True
+    return False
 
 
 def _takes_no_bytes(type_: AvroType) -> bool:
