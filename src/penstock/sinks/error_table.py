@@ -175,18 +175,18 @@ class ErrorTable:
         ids = [write_letter_id(failed.record_id, stage) for stage in _REPLAYED]
         left = list(self._rows(ids, selection.matches))
         while left:
-            unchanged = [
-                row["id"]
-                for row in left
-                if not self._tell(
-                    row["id"],
-                    f"SET #attempts = #attempts + :one, {_FAILURE}, "
-                    "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-                    {":before": row["attempts"], **values},
-                    _UNCOUNTED,
-                )
-            ]
-            left = list(self._rows(unchanged, lambda row: not row.settled and row.replay != replay))
+            missed = [row["id"] for row in left if not self._count(row, values)]
+            left = list(self._rows(missed, lambda row: not row.settled and row.replay != replay))
+
+    def _count(self, row: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Count a failed attempt in a row; return False if it has changed since it was read."""
+        return self._tell(
+            row["id"],
+            f"SET #attempts = #attempts + :one, {_FAILURE}, "
+            "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
+            {":before": row["attempts"], **values},
+            _UNCOUNTED,
+        )
 
     def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.

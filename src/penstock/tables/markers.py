@@ -175,8 +175,7 @@ def is_written(
             continue
         if marker.batch == batch.number:
             _check_offsets(table, marker.digest, batch)
-            if marker.part >= part:
-                # Parts are written in order: an earlier part without a marker had no rows.
+            if marker.part >= part:  # in order: an earlier one without a marker had no rows
                 return True
         newest = max(newest, marker.batch)
         if marker.batch <= batch.number:
