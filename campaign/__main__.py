@@ -111,9 +111,9 @@ def _report(outcome: Outcome) -> None:
           f"{len(history.hostile):,} of them hostile")  # fmt: skip
     if history.mended:
         print(f"{len(history.mended):,} records that only a replay may read")
-    if history.staged:
-        rows = {name: len(rows) for name, rows in history.staged.tables.items()}
-        print(f"staged: {', '.join(f'{count:,} {name}' for name, count in rows.items())}")
+    for program, other in history.others.items():
+        rows = (f"{len(rows):,} {name}" for name, rows in other.tables.items())
+        print(f"{program}: {', '.join(rows)}")
     print(f"{outcome.starts} drivers, at most {history.peak_mb} MB; {len(history.ends)} ended by "
           f"themselves; all was there after {outcome.recovery_seconds:.0f} s")  # fmt: skip
     if outcome.peak:

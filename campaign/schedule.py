@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Self
 
-from tests.faults.moments import CONSUMED, REPLAYED, STAGED
+from tests.faults.moments import CAPTURED, CONSUMED, REPLAYED, STAGED
 
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)
@@ -189,6 +189,11 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "replay-killed": lambda rng: {"moment": rng.choice(sorted(REPLAYED))},
     "staging-killed": lambda rng: {"moment": rng.choice(sorted(STAGED))},
     "staging-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
+    "cdc-killed": lambda rng: {"moment": rng.choice(sorted(CAPTURED))},
+    "cdc-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
+    "connector-killed": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
+    "database-killed": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
+    "keys-moved": lambda rng: {},
     "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
     "clock-wrong": lambda rng: {"minutes": rng.choice([-16, 16]), "seconds": 10.0},
     "answers-wrong": _choose_answers,
@@ -202,5 +207,6 @@ FAULTS: Final = frozenset(_ARGUMENTS)
 _FAULTS_OF: Final = {
     "replay": {"replay-killed"},
     "staging": {"staging-killed", "staging-stalls"},
+    "cdc": {"cdc-killed", "cdc-stalls", "connector-killed", "database-killed", "keys-moved"},
 }
 PROGRAMS: Final = frozenset(_FAULTS_OF)

@@ -106,6 +106,10 @@ class Staging:
                 world.find_id(table, version)
         self.job = SupervisedJob(lambda: world.launch(world.words))
 
+    def make_sender(self, seed: int) -> Shipper:
+        """Return who writes the topics."""
+        return Shipper(seed, self.world)
+
     def read(self, list_rows: Callable[[str], Iterable[Row]]) -> Staged:
         """Return what the topics and the tables have."""
         world = self.world

@@ -10,6 +10,7 @@ import pytest
 from campaign import __main__ as command
 from campaign.faults import _FAULTS
 from campaign.schedule import (
+    _FAULTS_OF,
     FAULTS,
     PROGRAMS,
     Schedule,
@@ -53,7 +54,7 @@ def test_a_fault_of_another_program_needs_it() -> None:
     faults, more = ({each.fault for each in it.steps} for it in (alone, beside))
 
     assert more - faults == {"replay-killed"}
-    assert FAULTS - more == {"staging-killed", "staging-stalls"}
+    assert FAULTS - more == _FAULTS_OF["staging"] | _FAULTS_OF["cdc"]
     assert (alone.programs, beside.programs) == ((), ("replay",))
 
 
