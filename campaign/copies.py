@@ -13,8 +13,7 @@ from campaign.history import Captured, Row
 from campaign.oracle import Kind, Problem, compare
 
 _KEY: Final = "id"
-# Rows of these columns are not, or no longer, those of the database.
-_ENDED: Final = ("_deleted", "_valid_to")
+_DELETED: Final = "_deleted"  # in rows that stay after their deletion
 
 
 def find_copy_problems(captured: Captured) -> list[Problem]:
@@ -35,7 +34,7 @@ def find_copy_problems(captured: Captured) -> list[Problem]:
 
 def _check_copy(where: str, rows: Sequence[Row], copies: Sequence[Row]) -> Iterator[Problem]:
     """Each row of the database has one that is equal, and there is no other one."""
-    valid = [each for each in copies if all(each.get(name) is None for name in _ENDED)]
+    valid = [each for each in copies if not each.get(_DELETED)]
     times = Counter(str(each[_KEY]) for each in valid)
     found = {str(each[_KEY]): each for each in valid}
     for row in rows:

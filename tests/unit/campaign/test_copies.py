@@ -24,7 +24,6 @@ _ROW: Row = {
 _OTHER = {**_ROW, "id": 8, "title": "other"}
 _COPIES: Mapping[str, list[Row]] = {
     "lake": [{**_ROW, "rate": "0.90", "_lsn": 5}, {**_OTHER, "rate": "0.90"}],
-    "history": [{**_ROW, "title": "old", "_valid_to": 1}, {**_ROW, "_valid_to": None}, _OTHER],
     "dynamodb": [{**_ROW, "id": "7"}, {**_OTHER, "id": "8"}, {"id": "9", "_deleted": True}],
 }
 _CAPTURED = Captured(
