@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from campaign.revisions import copy_sources
 from campaign.run import Outcome, run_schedule
 from campaign.schedule import (
     FAULTS,
@@ -50,6 +51,8 @@ def main() -> int:
     schedule.write(path)
     told = f"{len(schedule.steps)} faults, programs: {', '.join(schedule.programs) or 'no other'}"
     print(f"seed {schedule.seed}, {told}, in {folder}", flush=True)
+    if schedule.base:
+        copy_sources(schedule.base)  # a copy of the clone has no history
     if words.mutant:
         return _run_mutant(words.mutant, path, folder, ["--shrink"] if words.shrink else [])
     if words.shrink:
@@ -67,9 +70,10 @@ def main() -> int:
 def _make_schedule(words: argparse.Namespace) -> Schedule:
     is_whole = not (words.soak or words.only)
     programs = words.programs or (choose_programs(words.seed) if is_whole else ())
-    return make_schedule(
+    schedule = make_schedule(
         words.seed, words.minutes, soak=words.soak, only=words.only, programs=programs
     )
+    return schedule.upgrade(find_commit(words.base)) if words.base else schedule
 
 
 def _parse() -> argparse.Namespace:
@@ -85,6 +89,9 @@ def _parse() -> argparse.Namespace:
         help="others that run beside the job [one by the seed; none with --only or --soak]",
     )  # fmt: skip
     parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
+    parser.add_argument(
+        "--from", dest="base", metavar="REV", help="upgrade the job from the code of a revision"
+    )
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
     parser.add_argument("--mutant", metavar="NAME", help="run a copy with a bug of tests/mutants")

@@ -18,6 +18,7 @@ from campaign.senders import Fields
 from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
+from tests.faults.killing import ROOT
 from tests.faults.moments import CAPTURED, CONSUMED, STAGED, Moment
 from tests.faults.traps import Trap
 from tests.fixtures.clocks import write_clock
@@ -97,9 +98,10 @@ def _stall_driver(platform: Platform, _: Fields, seconds: float) -> int:
 
 
 def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
-    """End the driver, and begin one with other settings from the same checkpoint."""
+    """End the driver, and begin one of this code with other settings from the same checkpoint."""
     with platform.job.lock:
         platform.job.find_working()
+        platform.world.sources = ROOT
         platform.world.arguments |= {f"--{name}": value for name, value in settings.items()}
         has_ended = platform.job.end()
         platform.job.find_working()

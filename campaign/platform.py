@@ -39,7 +39,7 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
-from tests.faults.killing import ACCOUNT, REGION
+from tests.faults.killing import ACCOUNT, REGION, ROOT
 from tests.faults.traps import Traps
 from tests.faults.world import World
 from tests.fixtures.brokers import OPEN, running_brokers
@@ -145,8 +145,13 @@ def _list_rows(account: str, name: str) -> Iterator[Row]:
 
 
 @contextmanager
-def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[Platform]:
-    """Run all of it, and other programs beside it, until the block ends."""
+def running_platform(
+    folder: Path, programs: Collection[str] = (), sources: Path = ROOT
+) -> Iterator[Platform]:
+    """Run all of it, and other programs beside it, until the block ends.
+
+    The job begins with other `sources`, if they are given.
+    """
     build(Target.of_host(), folder / "zips")
     with ExitStack() as stack:
         server = start_server(folder / "aws", 0)
@@ -175,6 +180,7 @@ def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[P
             )
         )
         _prepare_job(client, world, cloud.endpoint)
+        world.sources = sources
         job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")

@@ -25,9 +25,11 @@ from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
+from campaign.revisions import copy_sources
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
 from localcloud.testing import wait_until
+from tests.faults.killing import ROOT
 from tests.fixtures.faults import Trials
 
 _SENDERS: Final = 3
@@ -225,7 +227,8 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
 
     A soak measures first how much the platform carries, and goes on with half of it.
     """
-    with running_platform(folder, schedule.programs) as platform:
+    sources = copy_sources(schedule.base) if schedule.base else ROOT
+    with running_platform(folder, schedule.programs, sources) as platform:
         run = Run(platform, schedule.seed)
         with _timed("the first rows"):
             run.begin()

@@ -62,15 +62,25 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The steps of a run, in the order of their seconds, and its other programs."""
+    """The steps of a run, in the order of their seconds, and its other programs.
+
+    Without `base`, the commit of the code of the first driver, that is of this clone too.
+    """
 
     seed: int
     steps: tuple[Step, ...]
     programs: tuple[str, ...] = ()
+    base: str = ""
 
     def prefix(self, count: int) -> Schedule:
         """Return the schedule of the first steps."""
         return replace(self, steps=self.steps[:count])
+
+    def upgrade(self, base: str) -> Schedule:
+        """Return the schedule that begins with the upgrade from a commit."""
+        rng = Random(f"{self.seed}/upgrade")  # noqa: S311 - no secret
+        step = Step(0.0, "driver-upgraded", _ARGUMENTS["driver-upgraded"](rng))
+        return replace(self, steps=(step, *self.steps), base=base)
 
     def write(self, path: Path) -> None:
         """Write the schedule as JSON."""
@@ -81,7 +91,7 @@ class Schedule:
         """Read a schedule that was written."""
         kept = json.loads(path.read_text())
         steps = tuple(Step(**step) for step in kept["steps"])
-        return cls(kept["seed"], steps, tuple(kept["programs"]))
+        return cls(kept["seed"], steps, tuple(kept["programs"]), kept["base"])
 
 
 def make_schedule(

@@ -65,6 +65,16 @@ def test_seeds_choose_among_the_other_programs() -> None:
     assert chosen == [choose_programs(seed) for seed in range(20)]
 
 
+def test_an_upgrade_from_a_commit_is_the_first_fault(tmp_path: Path) -> None:
+    schedule, path = make_schedule(7, 1), tmp_path / "schedule.json"
+    schedule.upgrade("1a2b3c").write(path)
+    kept = Schedule.read(path)
+
+    assert kept == schedule.upgrade("1a2b3c")
+    assert (kept.base, kept.steps[0].fault) == ("1a2b3c", "driver-upgraded")
+    assert kept.steps[1:] == schedule.steps
+
+
 def test_each_fault_of_a_schedule_can_be_injected() -> None:
     assert set(_FAULTS) == FAULTS
 
