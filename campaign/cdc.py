@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from random import Random
 from threading import Event, Lock, Thread
@@ -37,12 +38,13 @@ _TOPICS: Final = {table: f"films.public.{table}" for table in TABLES}
 _PAUSE_SECONDS: Final = 0.4
 _POLL_SECONDS: Final = 2.0
 _START_SECONDS: Final = 300.0
-_BACKLOG_SECONDS: Final = 5.0
+_HURRIED: Final = 150  # transactions at once: more records than a batch has
+_SETTLE_SECONDS: Final = 5.0
 _CLIENT: Final = {"metadata.max.age.ms": "2000"}  # a new partition is used soon
 _JOB: Final = {
     "--topic-pattern": r"films\.public\..*",
     "--trigger": "2 seconds",
-    "--max-offsets-per-trigger": "100",
+    "--max-offsets-per-trigger": "400",
     "--lease-seconds": "15",
     "--heartbeat-seconds": "3",
 }
@@ -56,15 +58,19 @@ class Changer(Thread):
         super().__init__(name="changer", daemon=True)
         self._transactions = make_transactions(Random(seed))  # noqa: S311 - no secret
         self._capture = capture
+        self._lock = Lock()
         self._stopped = Event()
 
     def run(self) -> None:
-        """Change until stopped; who judges knows from the database which transactions it has."""
-        for each in self._transactions:
-            if self._stopped.wait(_PAUSE_SECONDS):
-                return
+        """Change until stopped."""
+        while not self._stopped.wait(_PAUSE_SECONDS):
+            self.change(1)
+
+    def change(self, count: int) -> None:
+        """Run transactions; who judges knows from the database which ones it has."""
+        with self._lock:  # transactions at the same time could wait for each other
             try:
-                self._capture.query(each)
+                self._capture.query("\n".join(islice(self._transactions, count)))
             except AssertionError as error:
                 if "ERROR:" in str(error):  # else there is no database now
                     raise
@@ -78,9 +84,10 @@ class Changer(Thread):
 class Cdc:
     """A job of change data capture, with all that it reads and writes."""
 
-    def __init__(self, world: World, endpoint: str, capture: Capture) -> None:
+    def __init__(self, world: World, endpoint: str, capture: Capture, seed: int) -> None:
         self._world, self._endpoint, self._capture = world, endpoint, capture
         self._lock = Lock()  # of the worker
+        self.sender = Changer(seed, capture)
         self._lake, self._items = world.name.replace("-", "_"), f"{world.name}-{{table}}"
         for table in TABLES:
             create_item_table(world.database, self._items.format(table=_name_copy(table)))
@@ -88,10 +95,6 @@ class Cdc:
         capture.connect(_NAME, ",".join(f"public.{table}" for table in TABLES), **SETTINGS)
         wait_until("the snapshot is read", lambda: all(map(self._count, TABLES)))
         self.job = SupervisedJob(lambda: world.launch(world.words))
-
-    def make_sender(self, seed: int) -> Changer:
-        """Return who changes the database."""
-        return Changer(seed, self._capture)
 
     def read(self, list_rows: Callable[[str], Iterable[Row]]) -> Captured:
         """Return the tables of the database, and their copies."""
@@ -148,9 +151,12 @@ class Cdc:
         with self.job.lock:
             self.job.find_working()
             self.job.kill()
-            time.sleep(_BACKLOG_SECONDS)
+            self.sender.change(_HURRIED)
+            time.sleep(_SETTLE_SECONDS)  # the connector writes them
             with brokers:
                 new = self._add_partitions()
+            time.sleep(_SETTLE_SECONDS)  # it learns of the partitions
+            self.sender.change(_HURRIED)
             self.job.find_working()
         with closing(self._world.kafka.cluster.open_consumer()) as consumer:
             return int(sum(consumer.end_offsets(new).values()))
@@ -211,7 +217,7 @@ def _name_copy(table: str) -> str:
 
 @contextmanager
 def running_cdc(
-    login: World, cloud: Cloud, client: Callable[..., Any], folder: Path
+    login: World, cloud: Cloud, client: Callable[..., Any], folder: Path, seed: int
 ) -> Iterator[Cdc]:
     """Run a job of change data capture until the block ends."""
     home = folder / "capture"
@@ -230,6 +236,6 @@ def running_cdc(
             "--current-table": f"{lake}.{{table}}",
             "--current-dynamodb-table": f"{world.name}-{{table}}",
         }
-        cdc = Cdc(world, cloud.endpoint, capture)
+        cdc = Cdc(world, cloud.endpoint, capture, seed)
         with cdc.running():
             yield cdc

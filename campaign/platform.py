@@ -8,7 +8,7 @@ left to tests/e2e, since applying both roots would take most of a short run.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,8 @@ from campaign.history import Captured, Made, Row, Sample, Staged
 from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
 from campaign.replay import Replays
+from campaign.revisions import copy_sources
+from campaign.schedule import Schedule
 from campaign.staging import Staging, running_staging
 from campaign.watching import Offsets, watching
 from localcloud.brokers.properties import CONTROLLER_ID
@@ -39,7 +41,7 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
-from tests.faults.killing import ACCOUNT, REGION, ROOT
+from tests.faults.killing import ACCOUNT, REGION
 from tests.faults.traps import Traps
 from tests.faults.world import World
 from tests.fixtures.brokers import OPEN, running_brokers
@@ -145,13 +147,8 @@ def _list_rows(account: str, name: str) -> Iterator[Row]:
 
 
 @contextmanager
-def running_platform(
-    folder: Path, programs: Collection[str] = (), sources: Path = ROOT
-) -> Iterator[Platform]:
-    """Run all of it, and other programs beside it, until the block ends.
-
-    The job begins with other `sources`, if they are given.
-    """
+def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
+    """Run all that a schedule is for until the block ends."""
     build(Target.of_host(), folder / "zips")
     with ExitStack() as stack:
         server = start_server(folder / "aws", 0)
@@ -180,7 +177,8 @@ def running_platform(
             )
         )
         _prepare_job(client, world, cloud.endpoint)
-        world.sources = sources
+        if schedule.base:
+            world.sources = copy_sources(schedule.base)
         job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
@@ -190,11 +188,11 @@ def running_platform(
             cloud, client, world, consumer, producer, bucket, job,
             Lock(), Lock(), links, traps, mapping,
             Offsets(servers, TOPIC, mapping, job.tell),
-            Replays(world, job, traps) if "replay" in programs else None,
+            Replays(world, job, traps) if "replay" in schedule.programs else None,
             {
-                name: stack.enter_context(run(world, cloud, client, folder))
+                name: stack.enter_context(run(world, cloud, client, folder, schedule.seed))
                 for name, run in _OTHERS.items()
-                if name in programs
+                if name in schedule.programs
             },
         )  # fmt: skip
 

@@ -25,11 +25,9 @@ from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
-from campaign.revisions import copy_sources
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
 from localcloud.testing import wait_until
-from tests.faults.killing import ROOT
 from tests.fixtures.faults import Trials
 
 _SENDERS: Final = 3
@@ -105,8 +103,7 @@ class Run:
         other = platform.replays.other if platform.replays else None
         stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions, other)
         self._stranger = stranger
-        others = platform.others.values()
-        self._others = [stranger, *(each.make_sender(seed) for each in others)]
+        self._others = [stranger, *(each.sender for each in platform.others.values())]
 
     def begin(self) -> None:
         """Send until the first events are in all tables, then let the senders go on."""
@@ -227,8 +224,7 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
 
     A soak measures first how much the platform carries, and goes on with half of it.
     """
-    sources = copy_sources(schedule.base) if schedule.base else ROOT
-    with running_platform(folder, schedule.programs, sources) as platform:
+    with running_platform(folder, schedule) as platform:
         run = Run(platform, schedule.seed)
         with _timed("the first rows"):
             run.begin()
