@@ -26,7 +26,7 @@ _FIRST_KEY: Final = 6
 _CHANGED_KEYS: Final = 12
 _LONG: Final = 2_200  # characters, which PostgreSQL keeps out of line
 _ROLLED_BACK: Final = 0.1
-_TRUNCATED: Final = 0.01
+_TRUNCATED: Final = 0.003
 
 
 def make_transactions(rng: Random) -> Iterator[str]:

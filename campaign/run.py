@@ -196,13 +196,15 @@ class Run:
             self._versions(),
             self._platform.read_made(with_lake=with_lake),
             self._kept,
-            [end for job in self._list_jobs() for end in job.ends],
-            max(each.peak_mb for each in self._list_jobs()),
+            [end for job in self.jobs for end in job.ends],
+            max(each.peak_mb for each in self.jobs),
             dict(self._stranger.mended),
             self._platform.read_others(),
         )
 
-    def _list_jobs(self) -> list[SupervisedJob]:
+    @property
+    def jobs(self) -> list[SupervisedJob]:
+        """The jobs that are started again whenever they end."""
         return [self._platform.job, *(each.job for each in self._platform.others.values())]
 
     def _versions(self) -> dict[str, str]:
@@ -238,7 +240,7 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
             history = run.read()
         with _timed("the oracle"):
             problems = [*_judge(history), *(find_growth(samples, peak / 2) if soak else ())]
-        starts = platform.job.starts
+        starts = sum(each.starts for each in run.jobs)
         return Outcome(
             fired, tuple(problems), history, recovery_seconds, starts, tuple(samples), peak
         )
