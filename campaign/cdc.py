@@ -38,13 +38,14 @@ _TOPICS: Final = {table: f"films.public.{table}" for table in TABLES}
 _PAUSE_SECONDS: Final = 0.4
 _POLL_SECONDS: Final = 2.0
 _START_SECONDS: Final = 300.0
-_HURRIED: Final = 150  # transactions at once: more records than a batch has
+# Transactions at once: the last ones of the first are some batches after the first of the others.
+_HURRIED: Final = (300, 50)
 _SETTLE_SECONDS: Final = 5.0
 _CLIENT: Final = {"metadata.max.age.ms": "2000"}  # a new partition is used soon
 _JOB: Final = {
     "--topic-pattern": r"films\.public\..*",
     "--trigger": "2 seconds",
-    "--max-offsets-per-trigger": "400",
+    "--max-offsets-per-trigger": "300",
     "--lease-seconds": "15",
     "--heartbeat-seconds": "3",
 }
@@ -86,7 +87,7 @@ class Cdc:
 
     def __init__(self, world: World, endpoint: str, capture: Capture, seed: int) -> None:
         self._world, self._endpoint, self._capture = world, endpoint, capture
-        self._lock = Lock()  # of the worker
+        self._worker_lock, self._database_lock = Lock(), Lock()
         self.sender = Changer(seed, capture)
         self._lake, self._items = world.name.replace("-", "_"), f"{world.name}-{{table}}"
         for table in TABLES:
@@ -124,7 +125,8 @@ class Cdc:
 
     def kill_worker(self, seconds: float) -> bool:
         """Kill the connector's worker for some time; return whether another one runs then."""
-        with self._lock:
+        self._await_worker()
+        with self._worker_lock:
             killed = self._capture.worker.pid
             self._capture.worker.kill()
             time.sleep(seconds)
@@ -135,12 +137,13 @@ class Cdc:
     def kill_database(self, seconds: float) -> bool:
         """Kill the database for some time; return whether it recovered."""
         database = self._capture.database
-        killed = database.pid
-        database.kill()
-        time.sleep(seconds)
-        is_gone = killed is not None and not is_running(killed)
-        database.start(PARAMETERS)
-        return is_gone and database.pid != killed
+        with self._database_lock:
+            killed = database.pid
+            database.kill()
+            time.sleep(seconds)
+            is_gone = killed is not None and not is_running(killed)
+            database.start(PARAMETERS)
+            return is_gone and database.pid != killed
 
     def move_keys(self, brokers: Lock) -> int:
         """Kill the job, and let keys move to a new partition of each topic while it starts.
@@ -151,12 +154,13 @@ class Cdc:
         with self.job.lock:
             self.job.find_working()
             self.job.kill()
-            self.sender.change(_HURRIED)
+            before, after = _HURRIED
+            self.sender.change(before)
             time.sleep(_SETTLE_SECONDS)  # the connector writes them
             with brokers:
                 new = self._add_partitions()
             time.sleep(_SETTLE_SECONDS)  # it learns of the partitions
-            self.sender.change(_HURRIED)
+            self.sender.change(after)
             self.job.find_working()
         with closing(self._world.kafka.cluster.open_consumer()) as consumer:
             return int(sum(consumer.end_offsets(new).values()))
@@ -188,7 +192,7 @@ class Cdc:
 
     def _operate(self, ended: Event) -> None:
         while not ended.wait(_POLL_SECONDS):
-            with self._lock, suppress(WorkerStartError):
+            with self._worker_lock, suppress(WorkerStartError):
                 worker = self._capture.worker
                 if not worker.running:
                     worker.start()
