@@ -1,7 +1,7 @@
 """Change data capture: a database, its connector, a job that copies the tables, and who changes it.
 
 The connector's worker is started again when it ends, and its task when it failed, as an operator
-does. Topics get more partitions as a run goes on, so that the job may read a later change first.
+does. A topic gets more partitions as a run goes on, so that the job may read a later change first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kafka import TopicPartition
 from kafka.admin import NewPartitions
 from kafka.errors import KafkaError
 
-from campaign.changes import CREATE, TABLES, make_transactions
+from campaign.changes import CREATE, MOVED, TABLES, make_transactions
 from campaign.history import Captured, Row
 from campaign.job import SupervisedJob
 from campaign.readers import list_lake
@@ -34,7 +34,7 @@ from tests.fixtures.capture import PARAMETERS, Capture, capturing
 from tests.spark.films import SETTINGS, create_item_table
 
 _NAME: Final = "films"
-_TOPICS: Final = {table: f"films.public.{table}" for table in TABLES}
+_TOPIC: Final = "films.public.{}"
 _PAUSE_SECONDS: Final = 0.4
 _POLL_SECONDS: Final = 2.0
 _START_SECONDS: Final = 300.0
@@ -146,10 +146,10 @@ class Cdc:
             return is_gone and database.pid != killed
 
     def move_keys(self, brokers: Lock) -> int:
-        """Kill the job, and let keys move to a new partition of each topic while it starts.
+        """Kill the job, and let keys of a topic move to a new partition while it starts.
 
         `brokers` is held while all of them must be there. Return how many records the new
-        partitions have: the job has older ones in others to read.
+        partition has: the job has older ones in others to read.
         """
         with self.job.lock:
             self.job.find_working()
@@ -158,22 +158,19 @@ class Cdc:
             self.sender.change(before)
             time.sleep(_SETTLE_SECONDS)  # the connector writes them
             with brokers:
-                new = self._add_partitions()
-            time.sleep(_SETTLE_SECONDS)  # it learns of the partitions
+                new = self._add_partition(_TOPIC.format(MOVED))
+            time.sleep(_SETTLE_SECONDS)  # it learns of the partition
             self.sender.change(after)
             self.job.find_working()
         with closing(self._world.kafka.cluster.open_consumer()) as consumer:
-            return int(sum(consumer.end_offsets(new).values()))
+            return int(consumer.end_offsets([new])[new])
 
-    def _add_partitions(self) -> list[TopicPartition]:
+    def _add_partition(self, topic: str) -> TopicPartition:
         cluster = self._world.kafka.cluster
         with closing(cluster.open_consumer()) as consumer, closing(cluster.open_admin()) as admin:
-            new = [
-                TopicPartition(topic, len(consumer.partitions_for_topic(topic)))
-                for topic in _TOPICS.values()
-            ]
-            admin.create_partitions({topic: NewPartitions(last + 1) for topic, last in new})
-        return new
+            count = len(consumer.partitions_for_topic(topic))
+            admin.create_partitions({topic: NewPartitions(count + 1)})
+        return TopicPartition(topic, count)
 
     # --- what an operator does -----------------------------------------------------------------
 
@@ -209,7 +206,7 @@ class Cdc:
 
     def _count(self, table: str) -> int:
         """Return how many records the first partition of a topic has."""
-        place = TopicPartition(_TOPICS[table], 0)
+        place = TopicPartition(_TOPIC.format(table), 0)
         with suppress(KafkaError), closing(self._world.kafka.cluster.open_consumer()) as consumer:
             return int(consumer.end_offsets([place])[place])
         return 0

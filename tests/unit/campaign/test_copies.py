@@ -54,6 +54,7 @@ def test_a_row_that_is_lost_is_told(sink: str) -> None:
     [
         ({"title": "old"}, "film/8: title is 'old', sent 'other'"),
         ({"rate": "0.91"}, "film/8: rate is '0.91', sent Decimal('0.90')"),
+        ({"title": "a" * 99}, f"film/8: title is '{'a' * 76}..., sent 'other'"),
         ({"tags": ["a"]}, "film/8: tags is ['a'], sent ['a', None]"),
         ({"plot": "__debezium_unavailable_value"}, "film/8: plot is '__debezium_unavailable_value'"
          ", sent None"),
