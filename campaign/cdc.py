@@ -45,7 +45,7 @@ _CLIENT: Final = {"metadata.max.age.ms": "2000"}  # a new partition is used soon
 _JOB: Final = {
     "--topic-pattern": r"films\.public\..*",
     "--trigger": "2 seconds",
-    "--max-offsets-per-trigger": "300",
+    "--max-offsets-per-trigger": "500",
     "--lease-seconds": "15",
     "--heartbeat-seconds": "3",
 }
