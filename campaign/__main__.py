@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from campaign.revisions import copy_sources
 from campaign.run import Outcome, run_schedule
 from campaign.schedule import (
     FAULTS,
@@ -50,6 +51,8 @@ def main() -> int:
     schedule.write(path)
     told = f"{len(schedule.steps)} faults, programs: {', '.join(schedule.programs) or 'no other'}"
     print(f"seed {schedule.seed}, {told}, in {folder}", flush=True)
+    if schedule.base:
+        copy_sources(schedule.base)  # a copy of the clone has no history
     if words.mutant:
         return _run_mutant(words.mutant, path, folder, ["--shrink"] if words.shrink else [])
     if words.shrink:
@@ -67,9 +70,10 @@ def main() -> int:
 def _make_schedule(words: argparse.Namespace) -> Schedule:
     is_whole = not (words.soak or words.only)
     programs = words.programs or (choose_programs(words.seed) if is_whole else ())
-    return make_schedule(
+    schedule = make_schedule(
         words.seed, words.minutes, soak=words.soak, only=words.only, programs=programs
     )
+    return schedule.upgrade(find_commit(words.base)) if words.base else schedule
 
 
 def _parse() -> argparse.Namespace:
@@ -85,6 +89,9 @@ def _parse() -> argparse.Namespace:
         help="others that run beside the job [one by the seed; none with --only or --soak]",
     )  # fmt: skip
     parser.add_argument("--soak", action="store_true", help="at half of the measured peak")
+    parser.add_argument(
+        "--from", dest="base", metavar="REV", help="upgrade the job from the code of a revision"
+    )
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
     parser.add_argument("--mutant", metavar="NAME", help="run a copy with a bug of tests/mutants")
@@ -111,9 +118,9 @@ def _report(outcome: Outcome) -> None:
           f"{len(history.hostile):,} of them hostile")  # fmt: skip
     if history.mended:
         print(f"{len(history.mended):,} records that only a replay may read")
-    if history.staged:
-        rows = {name: len(rows) for name, rows in history.staged.tables.items()}
-        print(f"staged: {', '.join(f'{count:,} {name}' for name, count in rows.items())}")
+    for program, other in history.others.items():
+        rows = (f"{len(rows):,} {name}" for name, rows in other.tables.items())
+        print(f"{program}: {', '.join(rows)}")
     print(f"{outcome.starts} drivers, at most {history.peak_mb} MB; {len(history.ends)} ended by "
           f"themselves; all was there after {outcome.recovery_seconds:.0f} s")  # fmt: skip
     if outcome.peak:

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -17,7 +18,8 @@ from campaign.senders import Fields
 from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
-from tests.faults.moments import CONSUMED, STAGED, Moment
+from tests.faults.killing import ROOT
+from tests.faults.moments import CAPTURED, CONSUMED, STAGED, Moment
 from tests.faults.traps import Trap
 from tests.fixtures.clocks import write_clock
 
@@ -96,9 +98,10 @@ def _stall_driver(platform: Platform, _: Fields, seconds: float) -> int:
 
 
 def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
-    """End the driver, and begin one with other settings from the same checkpoint."""
+    """End the driver, and begin one of this code with other settings from the same checkpoint."""
     with platform.job.lock:
         platform.job.find_working()
+        platform.world.sources = ROOT
         platform.world.arguments |= {f"--{name}": value for name, value in settings.items()}
         has_ended = platform.job.end()
         platform.job.find_working()
@@ -107,13 +110,35 @@ def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
 
 def _kill_staging(platform: Platform, _: Fields, moment: str) -> int:
     """Kill the driver of the staging job before or after a named call."""
-    return _kill_at(platform, platform.staging.job, STAGED[moment], "stage", lambda: None)
+    job = platform.others["staging"].job
+    return _kill_at(platform, job, STAGED[moment], "stage", lambda: None)
 
 
-def _stall_staging(platform: Platform, _: Fields, seconds: float) -> int:
-    """Stop the driver of the staging job for longer than its lease, while another one begins."""
-    with platform.staging.job.lock:
-        return int(platform.staging.job.stall(seconds))
+def _kill_cdc(platform: Platform, _: Fields, moment: str) -> int:
+    """Kill the driver of change data capture before or after a named call."""
+    job = platform.others["cdc"].job
+    return _kill_at(platform, job, CAPTURED[moment], "cdc", lambda: None)
+
+
+def _stall_other(platform: Platform, _: Fields, program: str, seconds: float) -> int:
+    """Stop the driver of another job for longer than its lease, while another one begins."""
+    job = platform.others[program].job
+    with job.lock:
+        return int(job.stall(seconds))
+
+
+def _kill_worker(platform: Platform, _: Fields, seconds: float) -> int:
+    """Kill the worker of the connector, which may write records again that it has written."""
+    return int(platform.others["cdc"].kill_worker(seconds))
+
+
+def _kill_database(platform: Platform, _: Fields, seconds: float) -> int:
+    return int(platform.others["cdc"].kill_database(seconds))
+
+
+def _move_keys(platform: Platform, _: Fields) -> int:
+    """Let keys of changes move to other partitions, while the job lags."""
+    return platform.others["cdc"].move_keys(platform.brokers)
 
 
 def _kill_at(
@@ -264,7 +289,12 @@ _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "lake-maintained": _maintain_lake,
     "replay-killed": _kill_replay,
     "staging-killed": _kill_staging,
-    "staging-stalls": _stall_staging,
+    "staging-stalls": partial(_stall_other, program="staging"),
+    "cdc-killed": _kill_cdc,
+    "cdc-stalls": partial(_stall_other, program="cdc"),
+    "connector-killed": _kill_worker,
+    "database-killed": _kill_database,
+    "keys-moved": _move_keys,
     "function-hangs": _let_function_hang,
     "clock-wrong": _set_clock,
     "answers-wrong": _answer_wrongly,

@@ -137,13 +137,26 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
+class Captured:
+    """The tables of a database, and what a job of change data capture made of them.
+
+    `copies` has the tables of each sink by the names that they have in the database.
+    """
+
+    tables: Mapping[str, Sequence[Row]]
+    copies: Mapping[str, Mapping[str, Sequence[Row]]]
+    letters: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """A whole run.
 
     `hostile` has the values of records that no producer of Penstock wrote, with the reason that
     their dead letters must give, `kept` the events of the bucket by key, `versions` the schemas of
     the registry by id, and `peak_mb` the most memory that a driver had. `mended` has those of the
-    hostile values that a replay can read, with what they say.
+    hostile values that a replay can read, with what they say, and `others` what the programs beside
+    the job have read and made.
     """
 
     sent: Sequence[Sent]
@@ -155,4 +168,4 @@ class History:
     ends: Sequence[End] = ()
     peak_mb: int = 0
     mended: Mapping[bytes, Row] = field(default_factory=dict)
-    staged: Staged | None = None
+    others: Mapping[str, Staged | Captured] = field(default_factory=dict)

@@ -34,10 +34,8 @@ _Name = tuple[str, ...]  # the texts of a key
 _Versions = Mapping[_Name, Sequence[Row | None]]  # of each key, in order; None deletes the row
 
 
-def find_join_problems(staged: Staged | None) -> list[Problem]:
+def find_join_problems(staged: Staged) -> list[Problem]:
     """Return all that is wrong in tables and dead letters of a staging job."""
-    if staged is None:
-        return []
     topics = {
         table: _list_versions(table, records, staged.versions)
         for table, records in staged.records.items()

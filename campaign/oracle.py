@@ -24,6 +24,7 @@ from proof.oracle import matches
 
 _HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the id of the schema
 _DRIVER_MB: Final = 2_500
+_SHOWN: Final = 80  # characters of a value
 _KEPT: Final = {Fate.REFUSED, Fate.UNDELIVERED}
 _KEY: Final = "deviceId"
 _ADDED: Final = "readingId"
@@ -262,8 +263,13 @@ def compare(values: Row, row: Row) -> str:
     own = {name: value for name, value in _present(row).items() if name[0] != "_"}
     for name in sorted((own.keys() | values.keys()) - {_ADDED}):
         if name not in values or not matches(values[name], own.get(name)):
-            return f"{name} is {own.get(name)!r}, sent {values.get(name)!r}"
+            return f"{name} is {_show(own.get(name))}, sent {_show(values.get(name))}"
     return ""
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 # --- the job -----------------------------------------------------------------------------------

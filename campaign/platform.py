@@ -8,7 +8,7 @@ left to tests/e2e, since applying both roots would take most of a short run.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +22,13 @@ from botocore.config import Config
 from kafka.admin import NewTopic
 from moto.dynamodb.models import dynamodb_backends
 
-from campaign.history import Made, Row, Sample, Staged
+from campaign.cdc import Cdc, running_cdc
+from campaign.history import Captured, Made, Row, Sample, Staged
 from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
 from campaign.replay import Replays
+from campaign.revisions import copy_sources
+from campaign.schedule import Schedule
 from campaign.staging import Staging, running_staging
 from campaign.watching import Offsets, watching
 from localcloud.brokers.properties import CONTROLLER_ID
@@ -51,6 +54,7 @@ _PARTITIONS, _REPLICAS = 4, 3
 _RIGHTS: Final = ("glue:*", "s3:PutObject", "secretsmanager:GetSecretValue")
 # Shorter than Terraform's, so that an environment that hangs does not hang for the whole run.
 _CONSUMER_SECONDS, _PRODUCER_SECONDS = 30, 15
+_OTHERS: Final = {"staging": running_staging, "cdc": running_cdc}
 _CALL: Final = Config(
     retries={"max_attempts": 0}, read_timeout=120, max_pool_connections=20
 )  # a request that is sent again would be another event
@@ -61,7 +65,8 @@ class Platform:
     """The programs and services of a run; who holds `brokers` may take one of them down, and who
     holds `clock` sets that of the consumer function.
 
-    Functions, mapping, driver and followers reach brokers over `links`; who judges does not.
+    Functions, mapping, drivers and followers reach brokers over `links`; who judges does not. Other
+    jobs beside the job are in `others`, by their names.
     """
 
     cloud: Cloud
@@ -78,7 +83,7 @@ class Platform:
     mapping: str
     offsets: Offsets
     replays: Replays | None
-    staging: Staging | None
+    others: Mapping[str, Staging | Cdc]
 
     @property
     def calls(self) -> Any:
@@ -126,9 +131,10 @@ class Platform:
             ),
         }
 
-    def read_staged(self) -> Staged | None:
-        """Return what the staging job read and made, if there is one."""
-        return self.staging.read(partial(_list_rows, ACCOUNT)) if self.staging else None
+    def read_others(self) -> dict[str, Staged | Captured]:
+        """Return what the other jobs read and made."""
+        list_rows = partial(_list_rows, ACCOUNT)
+        return {name: other.read(list_rows) for name, other in self.others.items()}
 
 
 def _list_rows(account: str, name: str) -> Iterator[Row]:
@@ -141,8 +147,8 @@ def _list_rows(account: str, name: str) -> Iterator[Row]:
 
 
 @contextmanager
-def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[Platform]:
-    """Run all of it, and other programs beside it, until the block ends."""
+def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
+    """Run all that a schedule is for until the block ends."""
     build(Target.of_host(), folder / "zips")
     with ExitStack() as stack:
         server = start_server(folder / "aws", 0)
@@ -171,6 +177,8 @@ def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[P
             )
         )
         _prepare_job(client, world, cloud.endpoint)
+        if schedule.base:
+            world.sources = copy_sources(schedule.base)
         job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
@@ -180,10 +188,12 @@ def running_platform(folder: Path, programs: Collection[str] = ()) -> Iterator[P
             cloud, client, world, consumer, producer, bucket, job,
             Lock(), Lock(), links, traps, mapping,
             Offsets(servers, TOPIC, mapping, job.tell),
-            Replays(world, job, traps) if "replay" in programs else None,
-            stack.enter_context(running_staging(world, cloud, client, folder))
-            if "staging" in programs
-            else None,
+            Replays(world, job, traps) if "replay" in schedule.programs else None,
+            {
+                name: stack.enter_context(run(world, cloud, client, folder, schedule.seed))
+                for name, run in _OTHERS.items()
+                if name in schedule.programs
+            },
         )  # fmt: skip
 
 

@@ -56,12 +56,18 @@ def read_letters(rows: Iterable[Row]) -> list[Letter]:
 
 
 def read_lake(endpoint: str, database: str, table: str) -> Rows:
+    """Return the rows of a table of the lake, each with the place of its record."""
+    rows = list_lake(endpoint, database, table)
+    return [("{_topic}/{_kafka_partition}/{_offset}".format(**row), row) for row in rows]
+
+
+def list_lake(endpoint: str, database: str, table: str) -> list[Row]:
     """Return the rows of a table of the lake, none if there is no table yet."""
     catalog = load_lake(endpoint)
     if not catalog.table_exists((database, table)):
         return []
-    rows = catalog.load_table((database, table)).scan().to_arrow().to_pylist()
-    return [("{_topic}/{_kafka_partition}/{_offset}".format(**row), row) for row in rows]
+    rows: list[Row] = catalog.load_table((database, table)).scan().to_arrow().to_pylist()
+    return rows
 
 
 def read_bucket(s3: Any, bucket: str, known: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,16 +16,17 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from campaign.copies import find_copy_problems
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
-from campaign.history import End, Fate, History, Sample
+from campaign.history import Captured, Fate, History, Sample, Staged
+from campaign.job import SupervisedJob
 from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
-from campaign.staging import Shipper
 from localcloud.testing import wait_until
 from tests.fixtures.faults import Trials
 
@@ -38,6 +39,7 @@ _POLL_SECONDS: Final = 5
 _SOAK_FIELDS: Final = 12
 _WARM_SECONDS, _PEAK_SECONDS = 30, 60
 _LATE: Final = {Kind.LOST, Kind.ORDER}  # what time may mend
+_CHECKS: Final = {Staged: find_join_problems, Captured: find_copy_problems}
 _LOG = logging.getLogger("campaign")
 
 
@@ -101,9 +103,7 @@ class Run:
         other = platform.replays.other if platform.replays else None
         stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions, other)
         self._stranger = stranger
-        self._others: list[Stranger | Shipper] = [stranger]
-        if platform.staging:
-            self._others.append(Shipper(seed, platform.staging.world))
+        self._others = [stranger, *(each.sender for each in platform.others.values())]
 
     def begin(self) -> None:
         """Send until the first events are in all tables, then let the senders go on."""
@@ -187,7 +187,6 @@ class Run:
 
     def read(self, *, with_lake: bool = True) -> History:
         """Return what was sent, and what is there now."""
-        job = self._platform.job
         s3, bucket = self._platform.client("s3"), self._platform.bucket
         self._kept = read_bucket(s3, bucket, self._kept)
         return History(
@@ -197,15 +196,16 @@ class Run:
             self._versions(),
             self._platform.read_made(with_lake=with_lake),
             self._kept,
-            tuple(self._list_ends()),
-            job.peak_mb,
+            [end for job in self.jobs for end in job.ends],
+            max(each.peak_mb for each in self.jobs),
             dict(self._stranger.mended),
-            self._platform.read_staged(),
+            self._platform.read_others(),
         )
 
-    def _list_ends(self) -> list[End]:
-        staging = self._platform.staging
-        return [*self._platform.job.ends, *(staging.job.ends if staging else ())]
+    @property
+    def jobs(self) -> list[SupervisedJob]:
+        """The jobs that are started again whenever they end."""
+        return [self._platform.job, *(each.job for each in self._platform.others.values())]
 
     def _versions(self) -> dict[str, str]:
         return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
@@ -226,7 +226,7 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
 
     A soak measures first how much the platform carries, and goes on with half of it.
     """
-    with running_platform(folder, schedule.programs) as platform:
+    with running_platform(folder, schedule) as platform:
         run = Run(platform, schedule.seed)
         with _timed("the first rows"):
             run.begin()
@@ -240,14 +240,15 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
             history = run.read()
         with _timed("the oracle"):
             problems = [*_judge(history), *(find_growth(samples, peak / 2) if soak else ())]
-        starts = platform.job.starts
+        starts = sum(each.starts for each in run.jobs)
         return Outcome(
             fired, tuple(problems), history, recovery_seconds, starts, tuple(samples), peak
         )
 
 
 def _judge(history: History) -> list[Problem]:
-    return [*find_problems(history), *find_join_problems(history.staged)]
+    others = (_CHECKS[type(each)](each) for each in history.others.values())
+    return [*find_problems(history), *(problem for found in others for problem in found)]
 
 
 def _is_answered(sender: Sender) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Self
 
-from tests.faults.moments import CONSUMED, REPLAYED, STAGED
+from tests.faults.moments import CAPTURED, CONSUMED, REPLAYED, STAGED
 
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)
@@ -62,15 +62,25 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The steps of a run, in the order of their seconds, and its other programs."""
+    """The steps of a run, in the order of their seconds, and its other programs.
+
+    Without `base`, the commit of the code of the first driver, that is of this clone too.
+    """
 
     seed: int
     steps: tuple[Step, ...]
     programs: tuple[str, ...] = ()
+    base: str = ""
 
     def prefix(self, count: int) -> Schedule:
         """Return the schedule of the first steps."""
         return replace(self, steps=self.steps[:count])
+
+    def upgrade(self, base: str) -> Schedule:
+        """Return the schedule that begins with the upgrade from a commit."""
+        rng = Random(f"{self.seed}/upgrade")  # noqa: S311 - no secret
+        step = Step(0.0, "driver-upgraded", _ARGUMENTS["driver-upgraded"](rng))
+        return replace(self, steps=(step, *self.steps), base=base)
 
     def write(self, path: Path) -> None:
         """Write the schedule as JSON."""
@@ -81,7 +91,7 @@ class Schedule:
         """Read a schedule that was written."""
         kept = json.loads(path.read_text())
         steps = tuple(Step(**step) for step in kept["steps"])
-        return cls(kept["seed"], steps, tuple(kept["programs"]))
+        return cls(kept["seed"], steps, tuple(kept["programs"]), kept["base"])
 
 
 def make_schedule(
@@ -189,6 +199,11 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "replay-killed": lambda rng: {"moment": rng.choice(sorted(REPLAYED))},
     "staging-killed": lambda rng: {"moment": rng.choice(sorted(STAGED))},
     "staging-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
+    "cdc-killed": lambda rng: {"moment": rng.choice(sorted(CAPTURED))},
+    "cdc-stalls": lambda rng: {"seconds": round(rng.uniform(30, 60), 1)},
+    "connector-killed": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
+    "database-killed": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
+    "keys-moved": lambda rng: {},
     "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
     "clock-wrong": lambda rng: {"minutes": rng.choice([-16, 16]), "seconds": 10.0},
     "answers-wrong": _choose_answers,
@@ -202,5 +217,6 @@ FAULTS: Final = frozenset(_ARGUMENTS)
 _FAULTS_OF: Final = {
     "replay": {"replay-killed"},
     "staging": {"staging-killed", "staging-stalls"},
+    "cdc": {"cdc-killed", "cdc-stalls", "connector-killed", "database-killed", "keys-moved"},
 }
 PROGRAMS: Final = frozenset(_FAULTS_OF)

@@ -98,8 +98,8 @@ def _rename(change: Change, prefix: str) -> Change:
 class Staging:
     """A staging job beside another one, whose login it has, with all that it reads and writes."""
 
-    def __init__(self, world: Shipments, login: World) -> None:
-        self.world = world
+    def __init__(self, world: Shipments, login: World, seed: int) -> None:
+        self._world, self.sender = world, Shipper(seed, world)
         world.arguments |= {**_JOB, "--secret-arn": login.arguments["--secret-arn"]}
         for table, versions in SCHEMAS.items():
             for version in range(1, len(versions) + 1):  # the registry may be down later
@@ -108,7 +108,7 @@ class Staging:
 
     def read(self, list_rows: Callable[[str], Iterable[Row]]) -> Staged:
         """Return what the topics and the tables have."""
-        world = self.world
+        world = self._world
         servers = world.kafka.cluster.bootstrap_servers("PLAINTEXT")
         versions = [read_versions(world.glue, world.name, table) for table in SCHEMAS]
         return Staged(
@@ -121,11 +121,11 @@ class Staging:
 
 @contextmanager
 def running_staging(
-    login: World, cloud: Cloud, client: Callable[..., Any], folder: Path
+    login: World, cloud: Cloud, client: Callable[..., Any], folder: Path, seed: int
 ) -> Iterator[Staging]:
     """Run a staging job until the block ends."""
     world = ShipmentsForAll(cloud, client, login.kafka, folder)
     with closing(world):
-        staging = Staging(world, login)
+        staging = Staging(world, login, seed)
         with staging.job.running():
             yield staging

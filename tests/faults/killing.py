@@ -19,8 +19,8 @@ from penstock.spark.session import session_settings
 
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
-_ROOT = Path(__file__).parents[2]
-_NAMES = _ROOT / "localcloud/src/localcloud/network/python_path"  # makes Python read the hosts file
+ROOT = Path(__file__).parents[2]
+_NAMES = ROOT / "localcloud/src/localcloud/network/python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -40,17 +40,20 @@ class JobProcess:
         hosts_file: Path,
         folder: Path,
     ) -> None:
-        """Start a program with its arguments in a folder, with the variables of AWS's clients."""
+        """Start a program with its arguments in a folder, with the variables of AWS's clients.
+
+        The program is in jobs/ of a clone, whose other sources it has.
+        """
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-        job = str(_ROOT / "jobs" / f"{words[0]}.py")
+        sources = Path(words[0]).parents[1]
         settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [str(submit), "--master", master, *settings, job, *words[1:]],
+                [str(submit), "--master", master, *settings, *words],
                 cwd=folder,
-                env=_environ(hosts_file, folder) | dict(aws),
+                env=_environ(hosts_file, folder, sources) | dict(aws),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -127,7 +130,7 @@ def _is_executor(folder: Path) -> bool:
 
 def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     folders = ("jars/spark/lib", "localcloud/.cache/jars/s3")
-    found = [path for folder in folders for path in _ROOT.glob(f"{folder}/*.jar")]
+    found = [path for folder in folders for path in ROOT.glob(f"{folder}/*.jar")]
     jars = {path.name: str(path) for path in found}
     assert jars, "no jars in jars/spark/lib, run `make install`"
     ours = session_settings()
@@ -162,14 +165,14 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     return [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
 
 
-def _environ(hosts_file: Path, folder: Path) -> dict[str, str]:
+def _environ(hosts_file: Path, folder: Path, sources: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
     return {
         **kept,
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join(map(str, (_NAMES, _ROOT / "src", _ROOT))),
+        "PYTHONPATH": os.pathsep.join(map(str, (_NAMES, sources / "src", sources))),
         HOSTS_VARIABLE: str(hosts_file),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "AWS_REGION": REGION,

@@ -65,6 +65,20 @@ STAGED: Final[Mapping[str, Moment]] = {
     "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
 }
 
+# --- the job of change data capture, which merges the changes of a batch into tables -------------
+
+_COPY: Final = Step("PutItem", r"films_public_")
+CAPTURED: Final[Mapping[str, Moment]] = {
+    "after the offsets": Moment((OFFSETS,), performed=True),
+    "before a table is committed": Moment((OFFSETS, _SNAPSHOT, _COMMIT), performed=False),
+    "after a table is committed, before the others": Moment(
+        (OFFSETS, _SNAPSHOT, _COMMIT), performed=True
+    ),
+    "amid the rows of DynamoDB": Moment((OFFSETS, _COPY, _COPY), performed=True),
+    "after the tables, before Spark's commit": Moment((OFFSETS, _DONE), performed=False),
+    "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
+}
+
 # --- the replay of the consuming job's dead letters ----------------------------------------------
 
 _NEWEST: Final = Step("PutItem", r"-newest$")

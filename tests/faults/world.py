@@ -21,7 +21,7 @@ from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from localcloud.network.names import write_hosts
 from localcloud.testing.policies import allow, document
-from tests.faults.killing import ACCOUNT, REGION, JobProcess
+from tests.faults.killing import ACCOUNT, REGION, ROOT, JobProcess
 from tests.faults.traps import Trap
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
 from tests.fixtures.errors import make_error_table
@@ -76,6 +76,7 @@ class World:
         }
         self._hosts = folder / "hosts"
         write_hosts(self._hosts, kafka.cluster.names)
+        self.sources = ROOT  # of the programs
         self._trap = Trap()
         self._runs, self._numbers = 0, count(1)
         self._keys: dict[str, dict[str, str]] = {}
@@ -113,7 +114,8 @@ class World:
         self._runs = number = next(self._numbers)
         folder = self._folder / f"{words[0]}-{number}"
         aws = {"AWS_ENDPOINT_URL": self.endpoint, **self._find_keys(words[0])}
-        return JobProcess(master, words, aws, self._hosts, folder)
+        program = str(self.sources / "jobs" / f"{words[0]}.py")
+        return JobProcess(master, [program, *words[1:]], aws, self._hosts, folder)
 
     def _find_keys(self, program: str) -> dict[str, str]:
         """Return the keys of a program's user, by whom its calls are known."""

@@ -23,7 +23,14 @@ PASSED: Final = "passed"
 FAILED: Final = "failed"
 
 # Large, and no mutant's: sources beside jars may be, and `.cache/tests` has what tests count.
-_LINKED: Final = (".venv", ".cache/bench", "build", "jars/*/lib", "localcloud/.cache")
+_LINKED: Final = (
+    ".venv",
+    ".cache/bench",
+    ".cache/revisions",
+    "build",
+    "jars/*/lib",
+    "localcloud/.cache",
+)
 _LEFT_OUT: Final = shutil.ignore_patterns(
     "__pycache__", ".cache", ".venv", ".terraform*", "*.tfstate*"
 )

@@ -14,6 +14,7 @@ from campaign.faults import inject
 from campaign.senders import Fields
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
+from tests.faults.killing import ROOT
 from tests.faults.traps import Traps
 
 _WRONG = {"service": "glue", "operation": "RegisterSchemaVersion", "kind": "throttle"}
@@ -111,17 +112,18 @@ def test_a_driver_is_killed_at_a_moment_of_a_batch_with_new_fields(
 
 
 def test_an_upgrade_ends_the_driver_and_waits_for_one_with_other_settings(platform: Any) -> None:
-    begun: list[str] = []
-    world = SimpleNamespace(arguments={"--trigger": "2 seconds", "--topics": "sensor"})
+    begun: list[tuple[str, Path]] = []
+    old = Path("old")
+    world = SimpleNamespace(arguments={"--trigger": "2 seconds", "--topics": "sensor"}, sources=old)
     platform.world = world
     platform.job = SimpleNamespace(
         lock=nullcontext(),
-        find_working=lambda: begun.append(world.arguments["--trigger"]),
+        find_working=lambda: begun.append((world.arguments["--trigger"], world.sources)),
         end=lambda: True,
     )
 
     assert inject("driver-upgraded", platform, Fields(), {"trigger": "1 second"}) == 1
-    assert begun == ["2 seconds", "1 second"]
+    assert begun == [("2 seconds", old), ("1 second", ROOT)]
     assert world.arguments["--topics"] == "sensor"
 
 
@@ -160,3 +162,18 @@ def test_replays_are_killed_until_one_was_at_its_moment_and_then_one_ends(platfo
 
     assert inject("replay-killed", platform, Fields(), {"moment": "amid the marks"}) == 1
     assert platform.replays.begun == ["amid the marks", "amid the marks", "to its end"]
+
+
+@pytest.mark.parametrize("program", ["staging", "cdc"])
+def test_the_driver_of_another_program_stalls(platform: Any, program: str) -> None:
+    stalled: list[float] = []
+
+    def stall(seconds: float) -> bool:
+        stalled.append(seconds)
+        return True
+
+    job = SimpleNamespace(lock=nullcontext(), stall=stall)
+    platform.others = {program: SimpleNamespace(job=job)}
+
+    assert inject(f"{program}-stalls", platform, Fields(), {"seconds": 40.0}) == 1
+    assert stalled == [40.0]

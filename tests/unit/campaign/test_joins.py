@@ -90,7 +90,6 @@ def _check_table(table: str, *rows: Row) -> list[tuple[Kind, str]]:
 def test_what_is_joined_once_with_any_version_is_right() -> None:
     assert _check() == []
     assert _check_table("fulfilments", {**_FINAL, "customer": _NEW}) == []
-    assert find_join_problems(None) == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from campaign import __main__ as command
 from campaign.faults import _FAULTS
 from campaign.schedule import (
+    _FAULTS_OF,
     FAULTS,
     PROGRAMS,
     Schedule,
@@ -53,7 +54,7 @@ def test_a_fault_of_another_program_needs_it() -> None:
     faults, more = ({each.fault for each in it.steps} for it in (alone, beside))
 
     assert more - faults == {"replay-killed"}
-    assert FAULTS - more == {"staging-killed", "staging-stalls"}
+    assert FAULTS - more == _FAULTS_OF["staging"] | _FAULTS_OF["cdc"]
     assert (alone.programs, beside.programs) == ((), ("replay",))
 
 
@@ -62,6 +63,16 @@ def test_seeds_choose_among_the_other_programs() -> None:
 
     assert {name for names in chosen for name in names} == PROGRAMS
     assert chosen == [choose_programs(seed) for seed in range(20)]
+
+
+def test_an_upgrade_from_a_commit_is_the_first_fault(tmp_path: Path) -> None:
+    schedule, path = make_schedule(7, 1), tmp_path / "schedule.json"
+    schedule.upgrade("1a2b3c").write(path)
+    kept = Schedule.read(path)
+
+    assert kept == schedule.upgrade("1a2b3c")
+    assert (kept.base, kept.steps[0].fault) == ("1a2b3c", "driver-upgraded")
+    assert kept.steps[1:] == schedule.steps
 
 
 def test_each_fault_of_a_schedule_can_be_injected() -> None:

@@ -14,6 +14,7 @@ _INDEPENDENT = (
     *("proof.oracle", "proof.readers", "proof.sent", "proof.change", "proof.changes"),
     *("campaign.oracle", "campaign.readers", "campaign.history", "campaign.events"),
     *("campaign.growth", "campaign.watching", "campaign.joins"),
+    *("campaign.copies", "campaign.changes"),
 )
 
 
