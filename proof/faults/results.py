@@ -1,0 +1,98 @@
+"""The file of counts, and the tables that are made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from proof.faults.oracle import Count
+from proof.system import ROOT
+
+FILE: Final = ROOT / "proof/faults.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The count of a system under a fault, and how it got there.
+
+    `stopped` has what was missing until somebody began it again by hand.
+    """
+
+    count: Count
+    stopped: int
+    restarts: int
+    trouble: str
+
+    def describe(self) -> str:
+        """Return a few words for a table."""
+        count = self.count
+        words = [
+            f"{number:,} {word}"
+            for number, word in (
+                (count.lost, "lost"),
+                (count.twice, "twice"),
+                (count.strange, "that nobody sent"),
+            )
+            if number
+        ]
+        letters = [f"{count.letters:,} in dead letters"] if count.letters else []
+        hand = ["begun again by hand"] if self.stopped else []
+        bold = [f"**{each}**" for each in (*words, *hand)]
+        return ", ".join([*bold, *letters]) or "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The outcomes by fault and system, and the day, commit and seed of each fault's last trial."""
+
+    runs: Mapping[str, Mapping[str, Any]]
+    outcomes: Mapping[str, Mapping[str, Outcome]]
+
+    @classmethod
+    def read(cls, path: Path = FILE) -> Self:
+        """Read a file; without one there are no outcomes."""
+        if not path.exists():
+            return cls({}, {})
+        known = json.loads(path.read_text())
+        outcomes = {
+            fault: {
+                system: Outcome(**{**each, "count": Count(**each["count"])})
+                for system, each in found.items()
+            }
+            for fault, found in known["outcomes"].items()
+        }
+        return cls(known["runs"], outcomes)
+
+    def keep(self, fault: str, run: Mapping[str, Any], found: Mapping[str, Outcome]) -> Self:
+        """Return these results with those of a fault in place of its last ones."""
+        return replace(self, runs={**self.runs, fault: run},
+                       outcomes={**self.outcomes, fault: found})  # fmt: skip
+
+    def write(self, path: Path = FILE) -> None:
+        """Write the file."""
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n")
+
+    def make_table(self, titles: Mapping[str, str], faults: Mapping[str, str]) -> Iterator[str]:
+        """Yield the lines of a table with a row for each fault and a column for each system."""
+        systems = {name: title for name, title in titles.items()
+                   if any(name in found for found in self.outcomes.values())}  # fmt: skip
+        yield f"| fault | records | {' | '.join(systems.values())} |"
+        yield f"| --- | --- |{' --- |' * len(systems)}"
+        for name, title in faults.items():
+            if not (found := self.outcomes.get(name)):
+                continue
+            sent = next(iter(found.values())).count.sent
+            cells = [found[each].describe() if each in found else "not run" for each in systems]
+            yield f"| {title} | {sent:,} | {' | '.join(cells)} |"
+
+    def list_troubles(
+        self, titles: Mapping[str, str], faults: Mapping[str, str]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the outcomes that are not `kept`, and what the system itself says."""
+        for name, title in faults.items():
+            for system, each in self.outcomes.get(name, {}).items():
+                if each.trouble:
+                    yield f"{title}: {titles[system]}", each.trouble

@@ -1,0 +1,76 @@
+"""The oracle of faults, and the words of its counts, on topics and tables that are made up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proof.faults.kinds import FAULTS
+from proof.faults.oracle import Count, Record, count
+from proof.faults.results import FILE, Outcome, Results
+
+_TOPIC = [Record(f"{number}", b"value %d" % number) for number in range(4)]
+_KEPT = Count(sent=4, letters=0, lost=0, twice=0, strange=0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "letters", "found"),
+    [
+        (["0", "1", "2", "3"], [], _KEPT),
+        (["0", "2", "3"], [], replace(_KEPT, lost=1)),
+        (["0", "2", "3"], [b"value 1"], replace(_KEPT, letters=1)),
+        (["0", "2", "3"], [b"value"], replace(_KEPT, lost=1)),
+        (["0", "1", "1", "1", "2", "3"], [], replace(_KEPT, twice=2)),
+        (["0", "1", "2", "3"], [b"value 1"], _KEPT),
+        (["0", "1", "2", "3", "4", "4"], [], replace(_KEPT, strange=2)),
+        ([], [], replace(_KEPT, lost=4)),
+    ],
+)
+def test_rows_and_letters_are_counted(rows: list[str], letters: list[bytes], found: Count) -> None:
+    assert count(_TOPIC, rows, letters) == found
+    assert found.is_complete == (found.lost == 0)
+
+
+def test_a_record_that_is_twice_in_the_topic_may_be_two_rows() -> None:
+    assert count([*_TOPIC, _TOPIC[1]], ["0", "1", "1", "2", "3"], []) == _KEPT
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome(_KEPT, 0, 2, ""), "kept"),
+        (Outcome(replace(_KEPT, lost=1_200, twice=3), 0, 0, ""), "**1,200 lost**, **3 twice**"),
+        (Outcome(replace(_KEPT, letters=7), 0, 0, ""), "7 in dead letters"),
+        (Outcome(_KEPT, 50, 0, "Error"), "**begun again by hand**"),
+        (Outcome(replace(_KEPT, strange=2), 0, 0, ""), "**2 that nobody sent**"),
+    ],
+)
+def test_an_outcome_is_said_in_a_few_words(outcome: Outcome, words: str) -> None:
+    assert outcome.describe() == words
+
+
+def test_a_table_has_a_column_for_each_system_and_says_what_did_not_run(tmp_path: Path) -> None:
+    kept, lost = Outcome(_KEPT, 0, 0, ""), Outcome(replace(_KEPT, lost=1), 0, 0, "An `error`")
+    results = Results({}, {"a": {"x": kept, "y": lost}, "b": {"x": kept}})
+    results.write(tmp_path / "faults.json")
+
+    read = Results.read(tmp_path / "faults.json")
+    titles, faults = {"x": "System X", "y": "System Y", "z": "System Z"}, {"a": "A", "b": "B"}
+    assert read == results
+    assert list(read.make_table(titles, faults)) == [
+        "| fault | records | System X | System Y |",
+        "| --- | --- | --- | --- |",
+        "| A | 4 | kept | **1 lost** |",
+        "| B | 4 | kept | not run |",
+    ]
+    assert list(read.list_troubles(titles, faults)) == [("A: System Y", "An `error`")]
+
+
+def test_the_committed_counts_have_each_fault_and_system() -> None:
+    outcomes = Results.read(FILE).outcomes
+
+    assert {name: set(found) for name, found in outcomes.items()} == {
+        name: set(each.systems) for name, each in FAULTS.items()
+    }
