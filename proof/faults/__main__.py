@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
+import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +27,7 @@ def main() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(message)s", handlers=[handler], force=True
     )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("it was asked to end"))
     with tempfile.TemporaryDirectory() as temporary:
         _run(words, words.folder or Path(temporary))
     write_page(SchemaResults.read(), ROOT / "docs")

@@ -38,11 +38,12 @@ def count(topic: Sequence[Record], rows: Sequence[str], letters: Sequence[bytes]
     """
     sent, found, dead = Counter(each.id for each in topic), Counter(rows), set(letters)
     missing = [each for each in topic if each.id not in found]
+    more = found - sent
     lost = {each.id for each in missing if each.value not in dead}
     return Count(
         sent=len(sent),
         letters=len({each.id for each in missing} - lost),
         lost=len(lost),
-        twice=sum((found - sent)[each] for each in sent),
-        strange=sum(found[each] for each in found.keys() - sent.keys()),
+        twice=sum(more[each] for each in sent),
+        strange=sum(more[each] for each in found.keys() - sent.keys()),
     )
