@@ -21,7 +21,7 @@ from proof.topics import make_topics
 
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectStandalone"
 LETTERS: Final = "-dead-letters"
-_START_SECONDS: Final = 180
+_START_SECONDS: Final = 600
 _COMMIT_MS: Final = 5_000
 
 

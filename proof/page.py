@@ -54,7 +54,7 @@ def fill_page(template: str, results: Results) -> str:
         "reasons": _reasons,
         "faults": lambda _: _faults(),
         "troubles": lambda _: _troubles(),
-        "faultrun": lambda _: _describe_fault_run(),
+        "faultrun": lambda _: FaultResults.read().describe_runs(),
     }
     return _PLACE.sub(lambda place: "\n".join(tables[place[1]](results)), template)
 
@@ -122,11 +122,6 @@ def _troubles() -> Iterator[str]:
     """Yield what a system said before somebody began it again by hand."""
     for name, trouble in FaultResults.read().list_troubles(_FAULT_TITLES, _fault_titles()):
         yield from _wrap(f"- {name}: `{_shorten(trouble)}`")
-
-
-def _describe_fault_run() -> Iterator[str]:
-    runs = {tuple(each.values()) for each in FaultResults.read().runs.values()}
-    yield from (f"On {day}, `{commit}`, seed {seed}." for day, commit, seed in sorted(runs))
 
 
 def _fault_titles() -> dict[str, str]:

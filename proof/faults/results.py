@@ -46,9 +46,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The outcomes by fault and system, and the day, commit and seed of each fault's last trial."""
+    """The last outcomes by fault and system, and the days, commits and seeds of their trials."""
 
-    runs: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Mapping[str, Mapping[str, Any]]]
     outcomes: Mapping[str, Mapping[str, Outcome]]
 
     @classmethod
@@ -66,27 +66,37 @@ class Results:
         }
         return cls(known["runs"], outcomes)
 
-    def keep(self, fault: str, run: Mapping[str, Any], found: Mapping[str, Outcome]) -> Self:
-        """Return these results with those of a fault in place of its last ones."""
-        return replace(self, runs={**self.runs, fault: run},
-                       outcomes={**self.outcomes, fault: found})  # fmt: skip
+    def keep(self, fault: str, run: Mapping[str, Any], found: dict[str, Outcome]) -> Self:
+        """Return these results with those of systems under a fault in place of their last ones."""
+        runs = dict(self.runs.get(fault, {})) | dict.fromkeys(found, run)
+        outcomes = dict(self.outcomes.get(fault, {})) | found
+        return replace(
+            self, runs={**self.runs, fault: runs}, outcomes={**self.outcomes, fault: outcomes}
+        )
 
     def write(self, path: Path = FILE) -> None:
         """Write the file."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n")
 
+    def describe_runs(self) -> Iterator[str]:
+        """Yield how many records the trials had, and of when and what they are."""
+        sent = [each.count.sent for found in self.outcomes.values() for each in found.values()]
+        yield f"The trials have {min(sent):,} to {max(sent):,} records each. They are of"
+        runs = {tuple(run.values()) for found in self.runs.values() for run in found.values()}
+        yield (
+            "; ".join(f"{day}, `{commit}`, seed {seed}" for day, commit, seed in sorted(runs)) + "."
+        )
+
     def make_table(self, titles: Mapping[str, str], faults: Mapping[str, str]) -> Iterator[str]:
         """Yield the lines of a table with a row for each fault and a column for each system."""
         systems = {name: title for name, title in titles.items()
                    if any(name in found for found in self.outcomes.values())}  # fmt: skip
-        yield f"| fault | records | {' | '.join(systems.values())} |"
-        yield f"| --- | --- |{' --- |' * len(systems)}"
+        yield f"| fault | {' | '.join(systems.values())} |"
+        yield f"| --- |{' --- |' * len(systems)}"
         for name, title in faults.items():
-            if not (found := self.outcomes.get(name)):
-                continue
-            sent = next(iter(found.values())).count.sent
+            found = self.outcomes.get(name, {})
             cells = [found[each].describe() if each in found else "not run" for each in systems]
-            yield f"| {title} | {sent:,} | {' | '.join(cells)} |"
+            yield f"| {title} | {' | '.join(cells)} |"
 
     def list_troubles(
         self, titles: Mapping[str, str], faults: Mapping[str, str]

@@ -37,7 +37,7 @@ SYSTEMS: Final[Mapping[str, Callable[[Place, str, int], Subject]]] = {
     "flink": lambda place, topic, _: FlinkJob(place, topic),
 }
 QUIET_SECONDS: Final = 60
-_START_SECONDS: Final = 300
+_START_SECONDS: Final = 600
 _AFTER_SECONDS: Final = 10
 _POLL_SECONDS: Final = 2
 _LOG: Final = logging.getLogger(__name__)

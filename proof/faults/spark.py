@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from campaign.job import SupervisedJob
 from localcloud.network.names import write_hosts
@@ -13,6 +15,10 @@ from proof.penstock_job import job_settings
 from proof.readers import DynamoLetters
 from proof.system import Place
 from tests.faults.killing import JobProcess
+
+_ERROR: Final = re.compile(
+    r"^(?:: |(?=penstock\.errors\.))([\w.$]+(?:Error|Exception): .*)", re.MULTILINE
+)
 
 
 class SparkJob:
@@ -70,10 +76,15 @@ class SparkJob:
 
     def describe_trouble(self) -> str:
         """Return the error of its last end by itself."""
-        said = self._job.ends[-1].said if self._job.ends else ""
-        lines = [line for line in said.splitlines() if "Error" in line or "Exception" in line]
-        return next((line for line in lines if "penstock.errors." in line), "".join(lines[-1:]))
+        return find_error(self._job.ends[-1].said) if self._job.ends else ""
 
     def close(self) -> None:
         """End it."""
         self._running.__exit__(None, None, None)
+
+
+def find_error(said: str) -> str:
+    """Return Penstock's own error in what a driver printed, or else the first one below Python."""
+    lines = _ERROR.findall(said)
+    own = (line for line in lines if line.startswith("penstock.errors."))
+    return next(own, lines[0] if lines else "")

@@ -10,6 +10,7 @@ import pytest
 from proof.faults.kinds import FAULTS
 from proof.faults.oracle import Count, Record, count
 from proof.faults.results import FILE, Outcome, Results
+from proof.faults.spark import find_error
 
 _TOPIC = [Record(f"{number}", b"value %d" % number) for number in range(4)]
 _KEPT = Count(sent=4, letters=0, lost=0, twice=0, strange=0)
@@ -53,24 +54,43 @@ def test_an_outcome_is_said_in_a_few_words(outcome: Outcome, words: str) -> None
 
 def test_a_table_has_a_column_for_each_system_and_says_what_did_not_run(tmp_path: Path) -> None:
     kept, lost = Outcome(_KEPT, 0, 0, ""), Outcome(replace(_KEPT, lost=1), 0, 0, "An `error`")
-    results = Results({}, {"a": {"x": kept, "y": lost}, "b": {"x": kept}})
+    run = {"day": "2026-11-28", "commit": "abc", "seed": 1}
+    results = Results({}, {}).keep("a", run, {"x": lost}).keep("a", run, {"x": kept, "y": lost})
+    results = results.keep("b", run, {"x": kept})
     results.write(tmp_path / "faults.json")
 
     read = Results.read(tmp_path / "faults.json")
     titles, faults = {"x": "System X", "y": "System Y", "z": "System Z"}, {"a": "A", "b": "B"}
     assert read == results
     assert list(read.make_table(titles, faults)) == [
-        "| fault | records | System X | System Y |",
-        "| --- | --- | --- | --- |",
-        "| A | 4 | kept | **1 lost** |",
-        "| B | 4 | kept | not run |",
+        "| fault | System X | System Y |",
+        "| --- | --- | --- |",
+        "| A | kept | **1 lost** |",
+        "| B | kept | not run |",
+    ]
+    assert list(read.describe_runs()) == [
+        "The trials have 4 to 4 records each. They are of",
+        "2026-11-28, `abc`, seed 1.",
     ]
     assert list(read.list_troubles(titles, faults)) == [("A: System Y", "An `error`")]
 
 
-def test_the_committed_counts_have_each_fault_and_system() -> None:
+def test_the_committed_counts_are_of_faults_and_systems_that_there_are() -> None:
     outcomes = Results.read(FILE).outcomes
 
-    assert {name: set(found) for name, found in outcomes.items()} == {
-        name: set(each.systems) for name, each in FAULTS.items()
-    }
+    assert outcomes
+    for name, found in outcomes.items():
+        assert set(found) <= set(FAULTS[name].systems)
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("an error\npenstock.errors.LeaseLostError: taken\n: java.lang.Error: x", "penstock.errors."),
+        ("py4j.protocol.Py4JJavaError: An error\n: a.b.GlueException: 500\n\tat x", "a.b.Glue"),
+        ("it ended", ""),
+    ],
+)
+def test_the_error_of_a_driver_is_its_own_or_the_one_below_python(said: str, error: str) -> None:
+    assert find_error(said).startswith(error)
+    assert bool(find_error(said)) == bool(error)
