@@ -86,7 +86,7 @@ def test_the_committed_counts_are_of_faults_and_systems_that_there_are() -> None
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ("an error\npenstock.errors.LeaseLostError: taken\n: java.lang.Error: x", "penstock.errors."),
+        ("x\npenstock.errors.LostLeaseError: taken\n: java.lang.Error: x", "penstock.errors."),
         ("py4j.protocol.Py4JJavaError: An error\n: a.b.GlueException: 500\n\tat x", "a.b.Glue"),
         ("it ended", ""),
     ],
