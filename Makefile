@@ -8,7 +8,7 @@ VENV := .venv/bin
 ARGS ?=
 
 .PHONY: help install demo demo-staging demo-sales demo-cdc demo-watch demo-services demo-down up down status check unit test mutants lint tf-check build contract \
-  aws-check check-seed format docs lock pr nightly bench proof-schemas campaign clean
+  aws-check check-seed format docs lock pr nightly bench proof-schemas proof-faults campaign clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -131,3 +131,6 @@ bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 w
 
 proof-schemas: install ## Send 30 live schema changes to Penstock and its peers, and write docs/proof.md
 	@$(VENV)/python -m proof $(ARGS)
+
+proof-faults: install ## Break Penstock and its peers in the same ways, and write docs/proof.md
+	@$(VENV)/python -m proof.faults $(ARGS)

@@ -20,6 +20,13 @@ class _AddressedSpec(ClusterSpec):
 @contextmanager
 def running_broker(folder: Path) -> Iterator[str]:
     """Run a broker with its files in a folder, and yield its address."""
+    with running_cluster(folder) as brokers:
+        yield brokers.bootstrap_servers("PLAINTEXT")
+
+
+@contextmanager
+def running_cluster(folder: Path) -> Iterator[BrokerCluster]:
+    """Run a cluster of one broker with its files in a folder."""
     spec = _AddressedSpec(
         network=choose_network(),
         broker_count=1,
@@ -27,4 +34,4 @@ def running_broker(folder: Path) -> Iterator[str]:
         properties={"allow.everyone.if.no.acl.found": "true"},
     )
     with BrokerCluster(folder, spec, jvm=prepare_brokers()) as brokers:
-        yield brokers.bootstrap_servers("PLAINTEXT")
+        yield brokers

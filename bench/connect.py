@@ -7,6 +7,7 @@ asks is a stub.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -121,14 +122,17 @@ def _sink(world: World, topic: str, table: str) -> dict[str, str]:
 
 
 def fetch_jars(pom: Path, folder: Path) -> None:
-    """Fetch the jars of a pom into a folder, unless it is there."""
+    """Fetch the jars of a pom into a folder, unless it is there and not older than the pom."""
     if folder.is_dir():
-        return
+        if folder.stat().st_mtime > pom.stat().st_mtime:
+            return
+        shutil.rmtree(folder)
     part = folder.with_suffix(".part")
     words = ["mvn", "--quiet", "--batch-mode", "--file", str(pom), _COPY]
     options = ("-DincludeScope=runtime", f"-DoutputDirectory={part}")
     subprocess.run([*words, *options], check=True)
     part.rename(folder)
+    folder.touch()
 
 
 def find_plugins(folder: Path) -> Path:

@@ -1,3 +1,4 @@
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
@@ -56,8 +57,9 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  *
  * <p>The steps are those of the article of Flink's project about this sink: keep the record's bytes,
  * take the schema's id from them, ask the registry for the writer's schema, decode, and give schema
- * and row to the sink. Arguments: brokers, URL of the registry, folder. Each line of the input is a
- * question in JSON, and is answered with a line.
+ * and row to the sink. Arguments: brokers, URL of the registry, folder, and the properties of a
+ * catalog in JSON, without which tables are in the folder. Each line of the input is a question in
+ * JSON, and is answered with a line.
  */
 public final class DynamicSinkJobs {
   private static final int MOST_JOBS = 64;
@@ -66,13 +68,16 @@ public final class DynamicSinkJobs {
   private final String brokers;
   private final String registry;
   private final Path folder;
+  private final String catalog;
   private final MiniCluster cluster;
   private final Map<String, JobID> jobs = new HashMap<>();
 
-  private DynamicSinkJobs(String brokers, String registry, Path folder) throws Exception {
+  private DynamicSinkJobs(String brokers, String registry, Path folder, String catalog)
+      throws Exception {
     this.brokers = brokers;
     this.registry = registry;
     this.folder = folder;
+    this.catalog = catalog;
     Configuration settings = new Configuration();
     settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.parse("512m"));
     settings.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.parse("512m"));
@@ -93,7 +98,8 @@ public final class DynamicSinkJobs {
   public static void main(String[] args) throws Exception {
     PrintStream answers = System.out;
     System.setOut(System.err);
-    DynamicSinkJobs all = new DynamicSinkJobs(args[0], args[1], Path.of(args[2]));
+    String catalog = args.length > 3 ? args[3] : "";
+    DynamicSinkJobs all = new DynamicSinkJobs(args[0], args[1], Path.of(args[2]), catalog);
     BufferedReader questions = new BufferedReader(new InputStreamReader(System.in));
     for (String line = questions.readLine(); line != null; line = questions.readLine()) {
       JsonNode question = JSON.readTree(line);
@@ -131,11 +137,7 @@ public final class DynamicSinkJobs {
     DynamicIcebergSink.forInput(
             env.fromSource(source, WatermarkStrategy.noWatermarks(), change).uid("source"))
         .generator(new Generator(registry, change.replace('-', '_')))
-        .catalogLoader(
-            CatalogLoader.hadoop(
-                "lake",
-                new org.apache.hadoop.conf.Configuration(),
-                Map.of("warehouse", folder.resolve("lake").toString())))
+        .catalogLoader(catalog())
         .writeParallelism(1)
         .uidPrefix("lake")
         .immediateTableUpdate(true)
@@ -149,6 +151,17 @@ public final class DynamicSinkJobs {
     cluster.submitJob(graph).get();
     jobs.put(change, graph.getJobID());
     return "";
+  }
+
+  /** Returns the catalog that the properties name, or a folder. */
+  private CatalogLoader catalog() throws IOException {
+    var hadoop = new org.apache.hadoop.conf.Configuration();
+    if (catalog.isEmpty()) {
+      return CatalogLoader.hadoop(
+          "lake", hadoop, Map.of("warehouse", folder.resolve("lake").toString()));
+    }
+    Map<String, String> properties = JSON.readValue(catalog, new TypeReference<>() {});
+    return CatalogLoader.custom("lake", properties, hadoop, properties.get("catalog-impl"));
   }
 
   private Configuration jobSettings(String change) {

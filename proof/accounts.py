@@ -33,11 +33,11 @@ def running_aws(folder: Path) -> Iterator[str]:
             cloud.kill()
 
 
-def environ_of(endpoint: str) -> dict[str, str]:
-    """Return the environment of a program that works in the account."""
+def environ_of(endpoint: str, account: str = ACCOUNT) -> dict[str, str]:
+    """Return the environment of a program that works in an account."""
     return {
         **os.environ,
-        "AWS_ACCESS_KEY_ID": ACCOUNT,
+        "AWS_ACCESS_KEY_ID": account,
         "AWS_SECRET_ACCESS_KEY": "any",
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
@@ -87,6 +87,17 @@ def make_rows(endpoint: str, name: str) -> None:
     )
 
 
-def _client(service: Any, endpoint: str) -> Any:
-    session = boto3.Session(ACCOUNT, "any", region_name=REGION)
+def make_lake(endpoint: str, account: str, database: str) -> str:
+    """Make a database in an account's Glue with its files in a bucket, and return the bucket."""
+    bucket = f"lake-{account}"
+    _client("s3", endpoint, account).create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    place = {"Name": database, "LocationUri": f"s3://{bucket}/{database}/"}
+    _client("glue", endpoint, account).create_database(DatabaseInput=place)
+    return bucket
+
+
+def _client(service: Any, endpoint: str, account: str = ACCOUNT) -> Any:
+    session = boto3.Session(account, "any", region_name=REGION)
     return session.client(service, endpoint_url=endpoint)

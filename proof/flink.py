@@ -43,10 +43,7 @@ class Flink:
     def __post_init__(self) -> None:
         folder = self.place.new_folder("flink")
         self.tables, self.letters = IcebergTables(folder / "lake/proof"), NoLetters()
-        paths = _class_path()
-        words = ["java", *QUICK, "-Xmx2g", *_OPENED, "-cp", paths, "DynamicSinkJobs"]
-        places = [self.place.servers, f"http://{self.place.registry}", str(folder)]
-        self._worker = Worker([*words, *places], folder / "log")
+        self._worker = Worker(job_words(self.place, folder), folder / "log")
 
     def start(self, changes: Sequence[str]) -> None:
         """Start a job for each change."""
@@ -69,6 +66,12 @@ class Flink:
     def close(self) -> None:
         """End the process."""
         self._worker.close()
+
+
+def job_words(place: Place, folder: Path) -> list[str]:
+    """Return the command line of the program, whose files and tables are in a folder."""
+    words = ["java", *QUICK, "-Xmx2g", *_OPENED, "-cp", _class_path(), "DynamicSinkJobs"]
+    return [*words, place.servers, f"http://{place.registry}", str(folder)]
 
 
 def _class_path() -> str:

@@ -7,11 +7,11 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 
 from bench.connect import find_plugins
 from localcloud.jars import JARS
@@ -20,8 +20,8 @@ from proof.system import QUICK, Place
 from proof.topics import make_topics
 
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectStandalone"
-_LETTERS: Final = "-dead-letters"
-_START_SECONDS: Final = 180
+LETTERS: Final = "-dead-letters"
+_START_SECONDS: Final = 600
 _COMMIT_MS: Final = 5_000
 
 
@@ -39,11 +39,11 @@ class IcebergSink:
     def __post_init__(self) -> None:
         self._folder = self.place.new_folder("iceberg-sink")
         self.tables = IcebergTables(self._folder / "lake/proof")
-        self.letters = TopicLetters(self.place.servers, _LETTERS)
-        port = _free_port()
+        self.letters = TopicLetters(self.place.servers, LETTERS)
+        port = find_port()
         self._url = f"http://127.0.0.1:{port}"
         file = self._folder / "worker.properties"
-        settings = _worker(self.place, self._folder, port)
+        settings = worker_settings(self.place, self._folder, port)
         file.write_text("".join(f"{name}={text}\n" for name, text in settings.items()))
         words = ["java", *QUICK, "-Xmx2g", "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
         with (self._folder / "log").open("wb") as log:
@@ -51,22 +51,15 @@ class IcebergSink:
 
     def start(self, changes: Sequence[str]) -> None:
         """Start a connector for each change, once the worker answers."""
-        self._await_start()
+        await_worker(self._url, lambda: self._process.poll() is not None)
         make_topics(self.place.servers, [f"{each}-control" for each in changes])
         for each in changes:
-            self._call(
-                "PUT", f"/connectors/{each}/config", _connector(self.place, self._folder, each)
-            )
+            settings = connector_settings(self.place, self._folder, each)
+            self._call("PUT", f"/connectors/{each}/config", settings)
 
     def why_ended(self, change: str) -> str:
         """Return the error of a task that has failed."""
-        status = self._call("GET", f"/connectors/{change}/status")
-        traces = [
-            each["trace"]
-            for each in (status["connector"], *status["tasks"])
-            if each["state"] == "FAILED"
-        ]
-        return _last_cause(traces[0]) if traces else ""
+        return find_failure(self._call("GET", f"/connectors/{change}/status"))
 
     def restart(self, change: str) -> None:
         """Restart a connector and its tasks."""
@@ -81,34 +74,52 @@ class IcebergSink:
         self._process.kill()
         self._process.wait()
 
-    def _await_start(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                self._call("GET", "/connectors")
-                return
-            except URLError:
-                assert self._process.poll() is None, f"the worker ended, see {self._folder}/log"
-                assert time.monotonic() < until, "the worker does not answer"
-                time.sleep(1)
-
     def _call(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self._url}{path}", data, headers, method=method)
-        until = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                with urllib.request.urlopen(request, timeout=120) as answer:
-                    text = answer.read()
-                return json.loads(text) if text else None
-            except HTTPError as error:  # a status that is not there yet
-                if error.code not in {404, 409} or time.monotonic() > until:
-                    raise
-                time.sleep(1)
+        return ask_worker(method, f"{self._url}{path}", body)
 
 
-def _worker(place: Place, folder: Path, port: int) -> dict[str, str]:
+def await_worker(url: str, has_ended: Callable[[], bool]) -> None:
+    """Wait until a worker answers.
+
+    Raises:
+        TimeoutError: it has ended, or does not answer.
+    """
+    until = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            ask_worker("GET", f"{url}/connectors")
+            return
+        except OSError as error:
+            if has_ended() or time.monotonic() > until:
+                raise TimeoutError(f"no worker answers at {url}") from error
+            time.sleep(1)
+
+
+def ask_worker(method: str, url: str, body: Mapping[str, str] | None = None) -> Any:
+    """Ask a worker by its REST API."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, data, headers, method=method)
+    until = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                text = answer.read()
+            return json.loads(text) if text else None
+        except HTTPError as error:  # a status that is not there yet
+            if error.code not in {404, 409} or time.monotonic() > until:
+                raise
+            time.sleep(1)
+
+
+def find_failure(status: Mapping[str, Any]) -> str:
+    """Return the error of the first part of a connector that has failed, or nothing."""
+    parts = (status["connector"], *status["tasks"])
+    return next((_last_cause(each["trace"]) for each in parts if each["state"] == "FAILED"), "")
+
+
+def worker_settings(place: Place, folder: Path, port: int) -> dict[str, str]:
+    """Return the settings of a standalone worker."""
     return {
         "bootstrap.servers": place.servers,
         "plugin.path": str(find_plugins(folder)),
@@ -122,7 +133,8 @@ def _worker(place: Place, folder: Path, port: int) -> dict[str, str]:
     }
 
 
-def _connector(place: Place, folder: Path, change: str) -> dict[str, str]:
+def connector_settings(place: Place, folder: Path, change: str) -> dict[str, str]:
+    """Return the settings of the sink from a topic to a table of a folder."""
     return {
         "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
         "tasks.max": "1",
@@ -138,7 +150,7 @@ def _connector(place: Place, folder: Path, change: str) -> dict[str, str]:
         "iceberg.catalog.warehouse": str(folder / "lake"),
         "errors.retry.timeout": "60000",
         "errors.tolerance": "all",
-        "errors.deadletterqueue.topic.name": f"{change}{_LETTERS}",
+        "errors.deadletterqueue.topic.name": f"{change}{LETTERS}",
         "errors.deadletterqueue.topic.replication.factor": "1",
         "errors.deadletterqueue.context.headers.enable": "true",
     }
@@ -149,7 +161,8 @@ def _last_cause(trace: str) -> str:
     return (causes or trace.splitlines())[-1].removeprefix("Caused by: ")[:300]
 
 
-def _free_port() -> int:
+def find_port() -> int:
+    """Return a free port of loopback."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port

@@ -10,6 +10,8 @@ from typing import Final
 
 from proof.change import Change
 from proof.changes import CHANGES
+from proof.faults.kinds import FAULTS
+from proof.faults.results import Results as FaultResults
 from proof.oracle import Verdict
 from proof.picture import draw
 from proof.results import Cell, Results
@@ -21,6 +23,12 @@ TITLES: Final = {
     "penstock-job": "Penstock, Spark job",
     "penstock-function": "Penstock, function",
     "iceberg-sink": "Iceberg sink",
+    "flink": "Flink dynamic sink",
+}
+_FAULT_TITLES: Final = {
+    "penstock-job": "Penstock, Spark job",
+    "iceberg-sink": "Iceberg sink",
+    "iceberg-sink-defaults": "Iceberg sink, `latest`",
     "flink": "Flink dynamic sink",
 }
 _VERSIONS: Final = {
@@ -44,6 +52,9 @@ def fill_page(template: str, results: Results) -> str:
         "counts": _count,
         "changes": _table,
         "reasons": _reasons,
+        "faults": lambda _: _faults(),
+        "troubles": lambda _: _troubles(),
+        "faultrun": lambda _: FaultResults.read().describe_runs(),
     }
     return _PLACE.sub(lambda place: "\n".join(tables[place[1]](results)), template)
 
@@ -101,6 +112,20 @@ def _reasons_of(
         cell = cells[name][change.name]
         if cell.reason or cell.trouble:
             yield from _wrap(f"- {title}: {cell.verdict}; {_explain(cell)}")
+
+
+def _faults() -> Iterator[str]:
+    yield from FaultResults.read().make_table(_FAULT_TITLES, _fault_titles())
+
+
+def _troubles() -> Iterator[str]:
+    """Yield what a system said before somebody began it again by hand."""
+    for name, trouble in FaultResults.read().list_troubles(_FAULT_TITLES, _fault_titles()):
+        yield from _wrap(f"- {name}: `{_shorten(trouble)}`")
+
+
+def _fault_titles() -> dict[str, str]:
+    return {name: each.title for name, each in FAULTS.items()}
 
 
 def _explain(cell: Cell) -> str:

@@ -27,16 +27,9 @@ class PenstockJob:
         self.letters = DynamoLetters(self.place.aws, _TABLE)
         environ: Mapping[str, str] = {
             **environ_of(self.place.aws),
-            **make_errors(self.place.aws, _TABLE),
-            "KAFKA_BOOTSTRAP_SERVERS": self.place.servers,
-            "KAFKA_SECURITY": "plaintext",
-            "PENSTOCK_REGISTRY": f"apicurio+http://{self.place.registry}",
-            "PENSTOCK_TRIGGER": "5 seconds",
+            **job_settings(self.place, make_errors(self.place.aws, _TABLE)),
             "PENSTOCK_LEASE_SECONDS": "120",
             "PENSTOCK_HEARTBEAT_SECONDS": "30",
-            "PENSTOCK_KEY": "id",
-            "PENSTOCK_SORT_NAME": "rowId",
-            "PENSTOCK_EVENT_TIME": "none",
             "PROOF_FOLDER": str(folder),
         }
         self._worker = Worker([*PYTHON, "proof.spark_worker"], folder / "log", environ)
@@ -61,3 +54,17 @@ class PenstockJob:
     def close(self) -> None:
         """End the process."""
         self._worker.close()
+
+
+def job_settings(place: Place, errors: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings of a job, all but its topics, table and checkpoint."""
+    return {
+        **errors,
+        "KAFKA_BOOTSTRAP_SERVERS": place.servers,
+        "KAFKA_SECURITY": "plaintext",
+        "PENSTOCK_REGISTRY": f"apicurio+http://{place.registry}",
+        "PENSTOCK_TRIGGER": "5 seconds",
+        "PENSTOCK_KEY": "id",
+        "PENSTOCK_SORT_NAME": "rowId",
+        "PENSTOCK_EVENT_TIME": "none",
+    }

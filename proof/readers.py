@@ -17,7 +17,9 @@ from typing import Any, Final
 import boto3
 from kafka import KafkaConsumer, TopicPartition
 from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import StaticTable
+from pyiceberg.table import Table as IcebergTable
 
 _VERSION: Final = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json")
 _COMMENT: Final = re.compile(r'field ("(?:[^"\\]|\\.)*"|\w+)')
@@ -75,6 +77,36 @@ def _instant(micros: int | None) -> dt.datetime | int | None:
         return None if micros is None else _EPOCH + dt.timedelta(microseconds=micros)
     except OverflowError:
         return micros
+
+
+@dataclass(frozen=True, slots=True)
+class GlueTable:
+    """A table in the lake of an account."""
+
+    endpoint: str
+    account: str
+    name: str
+
+    def read_ids(self) -> list[str]:
+        """Return the `id` of each row."""
+        table = self._load()
+        if table is None:
+            return []
+        return [
+            str(each) for each in table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()
+        ]
+
+    def count(self) -> int:
+        """Return how many rows the newest snapshot says it has, to wait for."""
+        table = self._load()
+        snapshot = table.current_snapshot() if table else None
+        return int(snapshot.summary["total-records"] or 0) if snapshot and snapshot.summary else 0
+
+    def _load(self) -> IcebergTable | None:
+        try:
+            return load_lake(self.endpoint, self.account).load_table(self.name)
+        except NoSuchTableError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +182,9 @@ def read_topic(consumer: KafkaConsumer, topic: str) -> Iterator[Any]:
             yield from records
 
 
-def load_lake(endpoint: str) -> Catalog:
+def load_lake(endpoint: str, account: str = _KEY) -> Catalog:
     """Return the catalog of an account's lake: Glue, and files on S3."""
-    keys = {"access-key-id": _KEY, "secret-access-key": "any", "region": _REGION}
+    keys = {"access-key-id": account, "secret-access-key": "any", "region": _REGION}
     both = keys | {"endpoint": endpoint}
     settings = {f"{at}.{name}": text for at in ("glue", "s3") for name, text in both.items()}
     return load_catalog("lake", type="glue", **settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -107,6 +108,11 @@ class Worker:
         if not line:
             return f"its process ended with {self._process.wait(_END_SECONDS)}"
         return str(json.loads(line))
+
+    def kill(self) -> bool:
+        """Kill the process with -9; return whether that ended it."""
+        self._process.kill()
+        return self._process.wait() == -signal.SIGKILL
 
     def close(self) -> None:
         """End the process."""

@@ -100,14 +100,14 @@ class Topics:
 
     def _frame(self, change: Change, record: Record) -> Sent:
         payload, ids = change.payload(record), self._registry.ids[change.name]
-        value: bytes | None = _prefix(ids[record.version]) + payload
+        value: bytes | None = frame(ids[record.version], payload)
         match record.damage:
             case Damage.CUT:
-                value = _prefix(ids[record.version]) + payload[:-_CUT_BYTES]
+                value = frame(ids[record.version], payload[:-_CUT_BYTES])
             case Damage.GARBAGE:
                 value = _GARBAGE
             case Damage.UNKNOWN_SCHEMA:
-                value = _prefix(UNKNOWN_ID) + payload
+                value = frame(UNKNOWN_ID, payload)
             case None if record.kind is Kind.EMPTY:
                 value = None
         return Sent(change.name, record.row["id"], record.kind, value)
@@ -121,5 +121,6 @@ def make_topics(servers: str, names: Sequence[str]) -> None:
     admin.close()
 
 
-def _prefix(schema_id: int) -> bytes:
-    return b"\x00" + schema_id.to_bytes(8, "big")
+def frame(schema_id: int, payload: bytes) -> bytes:
+    """Return the frame of a payload."""
+    return b"\x00" + schema_id.to_bytes(8, "big") + payload

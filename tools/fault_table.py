@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from campaign.picture import draw
 from campaign.soak import Soak
+from proof.faults.results import Results
 from tests.fixtures.faults import LINES
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
@@ -28,6 +29,7 @@ _RESULTS: Final = _ROOT / "tests/faults/results.json"
 _COUNTS: Final = ("trials", "records", "lost", "twice", "wrong")
 _CONFIDENCE: Final = 0.95
 _WIDTH: Final = 118
+_SINK: Final = "iceberg-sink"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Row:
     fault: str
     test: str = ""
     mutants: tuple[str, ...] = ()
-    others: tuple[tuple[str, str, str], ...] = ()
+    others: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -94,7 +96,7 @@ def read_rows() -> list[Row]:
             values["fault"],
             values.get("test", ""),
             tuple(values.get("mutants", ())),
-            tuple((system, issue, what) for system, issue, what in values.get("others", ())),
+            tuple(tuple(each) for each in values.get("others", ())),
         )
         for name, values in tomllib.loads(_ROWS.read_text()).items()
     ]
@@ -182,13 +184,27 @@ def _checks_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:
 
 
 def _others_table(rows: Iterable[Row]) -> str:
-    lines = ["| fault | system | reported in | what happens |", "| --- | --- | --- | --- |"]
+    lines = [
+        "| fault | system | reported in | what happens | one trial here |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     lines += [
-        f"| `{row.name}` | {system} | {_link(issue)} | {what} |"
+        f"| `{row.name}` | {system} | {_link(issue)} | {what} | {_describe_trials(*fault)} |"
         for row in rows
-        for system, issue, what in row.others
+        for system, issue, what, *fault in row.others
     ]
     return "\n".join((*lines, ""))
+
+
+def _describe_trials(fault: str = "") -> str:
+    """Return what became of the Iceberg sink in a fault of the proof, if it is in the file."""
+    outcomes = Results.read().outcomes.get(fault, {})
+    words = [
+        outcome.describe() + ("" if name == _SINK else ", without `earliest`")
+        for name, outcome in outcomes.items()
+        if name.startswith(_SINK)
+    ]
+    return f"{'; '.join(words)} ([proof](proof.md#faults))" if words else ""
 
 
 def _link(issue: str) -> str:

@@ -12,6 +12,7 @@ _ROOT = Path(__file__).parents[3]
 # What decides, what reads, and what is sent.
 _INDEPENDENT = (
     *("proof.oracle", "proof.readers", "proof.sent", "proof.change", "proof.changes"),
+    "proof.faults.oracle",
     *("campaign.oracle", "campaign.readers", "campaign.history", "campaign.events"),
     *("campaign.growth", "campaign.watching", "campaign.joins"),
     *("campaign.copies", "campaign.changes"),

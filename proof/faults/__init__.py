@@ -1,0 +1,1 @@
+"""Faults under the systems: `python -m proof.faults`."""

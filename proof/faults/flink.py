@@ -1,0 +1,67 @@
+"""Flink's dynamic Iceberg sink: a process that begins its job from the newest checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from proof.accounts import environ_of
+from proof.faults.subject import s3_settings
+from proof.flink import job_words
+from proof.system import Place, Worker
+
+
+class FlinkJob:
+    """The program `DynamicSinkJobs.java` with one job."""
+
+    account = "333333333333"
+
+    def __init__(self, place: Place, topic: str) -> None:
+        self._topic, self._environ = topic, environ_of(place.aws, self.account)
+        self._folder = place.new_folder(f"{topic}/flink")
+        catalog = {
+            "catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
+            **s3_settings(place, self.account),
+        }
+        self._words = [*job_words(place, self._folder), json.dumps(catalog)]
+        self.restarts = 0
+        self._starts = 0
+        self._worker = self._begin()
+
+    def start(self) -> None:
+        """Start the job, from its newest checkpoint if it has one."""
+        if why := self._worker.ask("start", change=self._topic):
+            raise AssertionError(f"a job did not start: {why}")
+
+    def kill(self) -> bool:
+        """Kill the process."""
+        killed = self._worker.kill()
+        self._worker = self._begin()
+        self.start()
+        return killed
+
+    def stall(self, seconds: float) -> bool:
+        """Refuse: without high availability, nothing would begin a second job."""
+        raise NotImplementedError
+
+    def tend(self) -> None:
+        """Begin the process or the job again if it has ended."""
+        if self._worker.ask("why_ended", change=self._topic):
+            self.restarts += 1
+            self.kill()
+
+    def letters(self) -> Sequence[bytes]:
+        """Return none: it has no dead letters."""
+        return []
+
+    def describe_trouble(self) -> str:
+        """Return the last error, after which Flink started the job again by itself."""
+        return self._worker.ask("trouble", change=self._topic)
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()
+
+    def _begin(self) -> Worker:
+        self._starts += 1
+        return Worker(self._words, self._folder / f"log-{self._starts}", self._environ)

@@ -1,0 +1,90 @@
+"""Penstock's Spark job, begun again whenever it ends, as EMR Serverless does."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from campaign.job import SupervisedJob
+from localcloud.network.names import write_hosts
+from proof.accounts import ACCOUNT, REGION, make_errors
+from proof.faults.subject import DATABASE
+from proof.penstock_job import job_settings
+from proof.readers import DynamoLetters
+from proof.system import Place
+from tests.faults.killing import JobProcess
+
+_ERROR: Final = re.compile(
+    r"^(?:: |(?=penstock\.errors\.))([\w.$]+(?:Error|Exception): .*)", re.MULTILINE
+)
+
+
+class SparkJob:
+    """The program that is deployed, `jobs/consume.py`, with its own settings for drivers."""
+
+    account = ACCOUNT
+
+    def __init__(self, place: Place, topic: str) -> None:
+        folder = place.new_folder(f"{topic}/spark")
+        hosts = folder / "hosts"
+        write_hosts(hosts, {})
+        table = f"{topic}-errors"
+        self._letters, self._topic = DynamoLetters(place.aws, table), topic
+        environ = {
+            "AWS_ENDPOINT_URL": place.aws,
+            "AWS_ACCESS_KEY_ID": self.account,
+            "AWS_SECRET_ACCESS_KEY": "any",
+            "AWS_REGION": REGION,
+            **job_settings(place, make_errors(place.aws, table)),
+        }
+        words = [
+            "consume",
+            *("--topics", topic, "--lake-table", f"{DATABASE}.{topic.replace('-', '_')}"),
+            *("--checkpoint", f"s3://lake-{self.account}/checkpoints/{topic}"),
+        ]
+        numbers = itertools.count(1)
+        self._job = SupervisedJob(
+            lambda: JobProcess("local[2]", words, environ, hosts, folder / str(next(numbers)))
+        )
+        self._running = self._job.running()
+
+    @property
+    def restarts(self) -> int:
+        """How often the driver had ended by itself; one that another took over from does."""
+        return len(self._job.ends)
+
+    def start(self) -> None:
+        """Begin to supervise it."""
+        self._running.__enter__()
+
+    def kill(self) -> bool:
+        """Kill the driver."""
+        return self._job.kill()
+
+    def stall(self, seconds: float) -> bool:
+        """Stop the driver while another one takes over; it must end when it wakes."""
+        return self._job.stall(seconds)
+
+    def tend(self) -> None:
+        """Leave it to the thread that supervises it."""
+
+    def letters(self) -> Sequence[bytes]:
+        """Return the bytes of its dead letters."""
+        return self._letters.read(self._topic)
+
+    def describe_trouble(self) -> str:
+        """Return the error of its last end by itself."""
+        return find_error(self._job.ends[-1].said) if self._job.ends else ""
+
+    def close(self) -> None:
+        """End it."""
+        self._running.__exit__(None, None, None)
+
+
+def find_error(said: str) -> str:
+    """Return Penstock's own error in what a driver printed, or else the first one below Python."""
+    lines = _ERROR.findall(said)
+    own = (line for line in lines if line.startswith("penstock.errors."))
+    return next(own, lines[0] if lines else "")
