@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -25,13 +25,16 @@ from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.table_batches import TableBatches
-from penstock.spark.sinks.base import Part, Sink
+from penstock.spark.rows import event_type
+from penstock.spark.sinks.appends import AppendPlan, AppendSink
+from penstock.spark.sinks.base import Capabilities, Part
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger, Lookup, Lookups
 from penstock.tables import BatchId
 
 GLUE = Framing(frozenset({FrameKind.GLUE}))
 _HEADER = 18
+_NOOP = "org.apache.spark.sql.execution.datasources.noop"
 COORDINATES = (
     "_topic", "_kafka_partition", "_offset", "_kafka_timestamp", "_schema_id", "_schema_version",
 )  # fmt: skip
@@ -43,15 +46,34 @@ def to_nowhere(rows: DataFrame) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlet(Sink):
-    """A sink that passes the rows of a batch, flat, to a function."""
+class Outlet(AppendSink):
+    """A sink that passes the rows of a batch, flat, to a function.
+
+    One that drops them does so in a job with other tables, as the lake writes them.
+    """
 
     take: Callable[[DataFrame], object] = to_nowhere
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Say that a job may drop the rows with those of other tables."""
+        return Capabilities(appends=self.take is to_nowhere)
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Pass the rows on."""
         self.take(rows.select("event.*", *COORDINATES))
         return {}
+
+    def plan(self, rows: DataFrame) -> AppendPlan:
+        """Return the writers of Spark's format that drops rows."""
+        find = partial(getattr, rows.sparkSession._jvm)
+        noop = getattr(find(f"{_NOOP}.NoopBatchWrite$"), "MODULE$")
+        event = (f"event.`{each}`" for each in event_type(rows).names)
+        return AppendPlan([*event, *COORDINATES], noop.createBatchWriterFactory(None))
+
+    def append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
+        """Commit nothing."""
+        return True
 
 
 class NoErrors:
@@ -79,7 +101,7 @@ def open_batches(
     """Open the batches of a table, or of a table for each schema name."""
     by_name = outlet if isinstance(outlet, Mapping) else {None: outlet}
     tables = [Table((each,), Route(schema=name), name or "") for name, each in by_name.items()]
-    context = BatchContext(Registries([registry]), NoErrors(), bounded=True)
+    context = BatchContext(Registries([registry]), NoErrors())
     return TableBatches(tables, lambda _: ledger, context)
 
 

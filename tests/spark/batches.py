@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.registry import CachedRegistry, Registries
-from penstock.spark.query.batch import Batches
 from penstock.spark.query.parts import BatchContext
-from penstock.spark.sinks.table import Route, Table, group_tables
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import make_topic
@@ -15,20 +15,14 @@ from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import CountedRegistry
 
 
-def open_batches(  # noqa: PLR0913 - what a query has
-    registries, ledger, sinks, errors, columns=None, *, bounded=False
-):
-    """Open the batches of a table with these sinks, or of tables with sinks by schema name.
-
-    Frames of batches that are bounded are kept for the tables by schema name.
-    """
+def open_batches(registries, ledger, sinks, errors, columns=None):
+    """Open the batches of a table with these sinks, or of tables with sinks by schema name."""
     by_name = sinks if isinstance(sinks, Mapping) else {None: sinks}
     tables = [
         Table(tuple(each), Route(schema=name), name or "", columns)
         for name, each in by_name.items()
     ]
-    (group,) = group_tables(tables)
-    return Batches(group, ledger, BatchContext(registries, errors, bounded=bounded))
+    return TableBatches(tables, lambda _: ledger, BatchContext(registries, errors))
 
 
 class Job:

@@ -96,7 +96,7 @@ def test_without_rows_nothing_is_written_until_there_are_some(job, monkeypatch):
     take(0, value)
     busy = take(1, value)
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "_MARKED_SECONDS", 0)
+        patch.setattr(parts, "MARKED_SECONDS", 0)
         take(2, None)
     for number, each in enumerate((None, None, None, value), 3):
         take(number, each)

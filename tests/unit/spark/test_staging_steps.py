@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -12,7 +13,7 @@ from penstock.registry import Registries
 from penstock.spark.query import table_batches
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.table_batches import TableBatches, group_steps
-from penstock.spark.sinks.base import Sink
+from penstock.spark.sinks.base import Capabilities, Sink
 from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Lookups
@@ -21,8 +22,14 @@ from penstock.tables import BatchId
 _NOTHING: Any = None
 
 
-class _Lake(Sink):
+class _Columns(Sink):
     """A sink that needs columns."""
+
+
+class _Lake(Sink):
+    """A sink whose files a job may write with those of other tables."""
+
+    capabilities = Capabilities(appends=True)
 
 
 def _table(name: str, *sinks: Sink, is_driver: bool = False) -> Table:
@@ -30,22 +37,36 @@ def _table(name: str, *sinks: Sink, is_driver: bool = False) -> Table:
     return Table(given, Route(topics=(name,)), name, comes_last=is_driver)
 
 
+def _name_steps(tables: Sequence[Table], context: BatchContext) -> list[tuple[str, list[str]]]:
+    steps = group_steps(tables, context)
+    return [(open_step.__name__.lstrip("_"), list(groups)) for open_step, groups in steps]
+
+
+_CONTEXT = BatchContext(Registries([]), _NOTHING)
+_TRANSFORMED = BatchContext(Registries([]), _NOTHING, transform=lambda rows: rows)
+
+
 def test_tables_of_dynamodb_are_one_step_and_their_drivers_another() -> None:
-    both = _table("both", _Lake(), DynamoDbTable("both", _NOTHING))
+    both = _table("both", _Columns(), DynamoDbTable("both", _NOTHING))
     tables = [
-        _table("a"), _table("b"), _table("lake", _Lake()), both, _table("c"),
+        _table("a"), _table("b"), _table("columns", _Columns()), both, _table("c"),
         _table("d", is_driver=True),
     ]  # fmt: skip
 
-    def name_steps(context: BatchContext) -> list[tuple[bool, list[str]]]:
-        return [(one, list(groups)) for one, groups in group_steps(tables, context)]
-
-    context = BatchContext(Registries([]), _NOTHING)
-    assert name_steps(context) == [
-        (True, ["a", "b"]), (False, ["lake", "both"]), (True, ["c"]), (True, ["d"]),
+    assert _name_steps(tables, _CONTEXT) == [
+        ("write_records", ["a", "b"]), ("write_groups", ["columns", "both"]),
+        ("write_records", ["c"]), ("write_records", ["d"]),
     ]  # fmt: skip
-    transformed = BatchContext(Registries([]), _NOTHING, transform=lambda rows: rows)
-    assert name_steps(transformed) == [(False, ["a", "b", "lake", "both", "c"]), (False, ["d"])]
+    assert _name_steps(tables, _TRANSFORMED) == [
+        ("write_groups", ["a", "b", "columns", "both", "c"]), ("write_groups", ["d"]),
+    ]  # fmt: skip
+
+
+def test_several_tables_of_a_lake_are_one_step_and_one_alone_is_a_query() -> None:
+    lakes = [_table("one", _Lake()), _table("two", _Lake())]
+    assert _name_steps(lakes, _CONTEXT) == [("append_rows", ["one", "two"])]
+    assert _name_steps(lakes[:1], _CONTEXT) == [("write_groups", ["one"])]
+    assert _name_steps(lakes, _TRANSFORMED) == [("write_groups", ["one", "two"])]
 
 
 def test_records_of_a_topic_without_a_table_stop_the_query(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,14 +57,18 @@ MAY_IMPORT = {
 _WINGS_MAY_IMPORT = {
     "rows": set(),
     "columns": set(),
+    "active_session": set(),
     "settings": set(),
     "filter_counts": {"decoding"},
     "decoding": {"rows", "columns"},
     "state": {"settings"},
     "failures": {"rows", "filter_counts"},
-    "lake": {"rows", "columns", "failures"},
+    "lake": {"rows", "columns", "failures", "active_session"},
     "sinks": {"rows", "columns", "failures", "lake"},
-    "query": {"rows", "settings", "decoding", "sinks", "state", "filter_counts", "failures"},
+    "query": {
+        *("rows", "settings", "decoding", "sinks", "state", "filter_counts", "failures"),
+        "active_session",
+    },
     "session": {"decoding", "lake", "settings", "state"},
 }
 # Third-party packages that only these rooms may import.

@@ -55,10 +55,11 @@ class Decoder:
         self.width = root.width
         jvm: Any = spark.sparkContext._jvm
         # The catalog keeps a function as long as somebody holds it.
-        self._function = getattr(jvm, CATALOG_CLASS).add(_define(versions, merged, root))
+        self.function = getattr(jvm, CATALOG_CLASS).add(_define(versions, merged, root))
         catalog = CATALOG.rpartition(".")[2]
-        self._call = f"{catalog}.{self._function.name()}(schema, compression, payload)"
+        self._call = f"{catalog}.{self.function.name()}(schema, compression, payload)"
         is_empty = chosen.find_empty(_EVENT) if chosen else ""
+        self.is_empty = f"({is_empty or 'FALSE'}) AS _is_empty"
         self._status = F.expr(f"""
             CASE WHEN {STAYS_HERE} THEN status
                  WHEN status <> '{FrameStatus.FRAMED}' THEN status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -43,24 +43,33 @@ class RecordKeeper:
         jvm: Any = self._session._jvm
         catalog = getattr(jvm, CATALOG_CLASS)
         # The catalog keeps a function as long as somebody holds it.
-        self._keeper = catalog.addKeeper(self._session._jsparkSession, _MOST_OF_TASK, _MOST)
+        self.keeper = catalog.addKeeper(self._session._jsparkSession, _MOST_OF_TASK, _MOST)
         others = [each for each in checked.columns if each not in {*_FIRST, *_MADE}]
-        columns = ", ".join(f"`{each}`" for each in (*_FIRST, *others))
-        function = f"{CATALOG.rpartition('.')[2]}.{self._keeper.name()}"
-        self.condition = f"(status IN ({_DONE}) OR {function}(struct({columns})))"
+        self.columns = (*_FIRST, *others)
+
+    @property
+    def condition(self) -> str:
+        """Return the SQL that is always true and keeps the records that need another pass."""
+        columns = ", ".join(f"`{each}`" for each in self.columns)
+        function = f"{CATALOG.rpartition('.')[2]}.{self.keeper.name()}"
+        return f"(status IN ({_DONE}) OR {function}(struct({columns})))"
 
     def has_all(self, records: int) -> bool:
         """Return whether the pass kept so many records, each of them once."""
-        return bool(self._keeper.hasAll(records))
+        return bool(self.keeper.hasAll(records))
 
     def read(self) -> DataFrame:
         """Return the records, with their status and schema key."""
-        return DataFrame(self._keeper.read(self._session._jsparkSession), self._session)
+        return DataFrame(self.keeper.read(self._session._jsparkSession), self._session)
+
+    def read_records(self) -> DataFrame:
+        """Return the records as they were read from Kafka."""
+        return self.read().drop("status", "schema")
 
     def read_bad(self) -> Iterator[tuple[Record, str]]:
         """Yield the bad records with their status, without a job of Spark, a chunk at a time."""
-        for chunk in range(self._keeper.chunks()):
-            pickled = self._keeper.pickle(chunk, RowStatus.UNKNOWN.value)
+        for chunk in range(self.keeper.chunks()):
+            pickled = self.keeper.pickle(chunk, RowStatus.UNKNOWN.value)
             for bad in pickle.loads(pickled):  # noqa: S301 - RecordKeeper.java wrote it
                 topic, partition, offset, status, key, value, headers, timestamp_ms = bad
                 pairs = tuple((name, to_bytes(each)) for name, each in headers or ())
@@ -68,8 +77,11 @@ class RecordKeeper:
                 record = Record(source, to_bytes(key), to_bytes(value), pairs, timestamp_ms)
                 yield record, status
 
-    def count_unknown(self) -> Counter[SchemaKey]:
-        """Return the keys of unknown versions, by their number of records."""
-        lines = self._keeper.countSchemas(RowStatus.UNKNOWN.value).splitlines()
-        counted = (line.split() for line in lines)
-        return Counter({SchemaKey.unpack(bytes.fromhex(key)): int(many) for key, many in counted})
+    def count_unknown(self, takes: Callable[[str], bool] = lambda _: True) -> Counter[SchemaKey]:
+        """Return the keys of unknown versions by their number of records, of the chosen topics."""
+        found: Counter[SchemaKey] = Counter()
+        for line in self.keeper.countSchemas(RowStatus.UNKNOWN.value).splitlines():
+            topic, key, many = line.split()
+            if takes(topic):
+                found[SchemaKey.unpack(bytes.fromhex(key))] += int(many)
+        return found

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -16,6 +17,7 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.attempts import Attempts
 from penstock.errors import SinkUnavailableError
+from penstock.spark.active_session import set_active
 from penstock.spark.columns import to_field, to_type
 from penstock.tables import MARKER_KEYS, Commit, Growth, Marker
 
@@ -81,6 +83,7 @@ class IcebergTable:
         attempts: Attempts = _ATTEMPTS,
     ) -> None:
         self.name = name
+        self._spark = spark
         self._attempts = attempts
         context: Any = spark.sparkContext
         # By whole names: for each package in `jvm.org.apache`, py4j would search every jar.
@@ -140,6 +143,30 @@ class IcebergTable:
         """Return the number of data files in the newest snapshot."""
         snapshot = self._table.currentSnapshot()
         return 0 if snapshot is None else int(snapshot.summary().get("total-data-files"))
+
+    def open_write(self, columns: StructType, options: Mapping[str, str] | None = None) -> Any:
+        """Return Spark's write of rows with the columns of the table, an object of the JVM."""
+        set_active(self._spark)
+        find = partial(getattr, self._spark._jvm)
+        given = find("org.apache.spark.sql.util.CaseInsensitiveStringMap")(dict(options or {}))
+        none = find("java.util.Optional").empty()
+        type_ = self._parse_type(columns.json())
+        info = find("org.apache.spark.sql.connector.write.LogicalWriteInfoImpl")
+        table = find("org.apache.iceberg.spark.source.SparkTable")(self._table)
+        made = info(uuid4().hex, type_, given, none, none)
+        return table.newWriteBuilder(made).build()
+
+    def open_files(self, columns: StructType) -> Any:
+        """Return the factory of the writers of files for rows with the columns of the table.
+
+        It is None if files need an order of rows.
+        """
+        write = self.open_write(columns)
+        if len(write.requiredOrdering()):
+            return None
+        find = partial(getattr, self._spark._jvm)
+        tasks = find("org.apache.spark.sql.connector.write.PhysicalWriteInfoImpl")(1)
+        return write.toBatch().createBatchWriterFactory(tasks)
 
     def expire(self, before_ms: int) -> None:
         """Expire snapshots before a time, except the newest, and delete what only they use.

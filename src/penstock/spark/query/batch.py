@@ -16,7 +16,6 @@ batch has the same parts (docs/adr/0012-parts-of-a-batch.md).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -30,12 +29,11 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.decoding.keeper import RecordKeeper
-from penstock.spark.decoding.kept_frames import KeptFrames, keep_frames
 from penstock.spark.failures import FailureFinder, store_dead_letters
 from penstock.spark.query.concurrently import Lanes
 from penstock.spark.query.parts import FRAMED, BatchContext, Figures, PartFrames, PartWriter
 from penstock.spark.query.report import BatchCounts
-from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
+from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup, rank_keys
 from penstock.spark.sinks.base import Part
 from penstock.spark.sinks.table import TableGroup
 from penstock.spark.state.schema_ledger import Lookup, Lookups
@@ -47,59 +45,40 @@ class _Batch:
     """A batch in progress: its records, the versions that determine its parts, and its counts.
 
     After part 0, `frames` are those of unknown versions, if the pass has kept them in `keeper`.
-    Until then, or without a keeper, they are read from `kept`, if executors keep all frames.
     """
 
     id: BatchId
     frames: DataFrame
     versions: BatchVersions
     constant: str = ""
-    kept: KeptFrames | None = None
     keeper: RecordKeeper | None = None
     figures: Figures = field(default_factory=Figures)
     may_have_unknown: bool = True  # keys that are in no look-up yet
 
     def select(self, frames: DataFrame, keys: Collection[SchemaKey]) -> PartFrames:
         """Return those of the batch's frames that have one of these keys."""
-        if self.kept:
-            own = self.kept.read(frames.sparkSession, keys)
-            return PartFrames(own, are_known=True, are_kept=True)
-        return PartFrames(frames.filter(_is_among(keys)), are_known=True)
+        return PartFrames(frames.filter(is_among(keys)), are_known=True)
 
     def select_others(self, keys: Collection[SchemaKey]) -> PartFrames:
         """Return all frames; those with one of these keys belong elsewhere, or are left out."""
-        if self.kept:
-            own = self.kept.read(self.frames.sparkSession, keys, others=True)
-            return PartFrames(own, are_kept=True)
-        status = F.expr(f"IF({_is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
+        status = F.expr(f"IF({is_among(keys)}, '{RowStatus.ELSEWHERE}', status)")
         return PartFrames(self.frames.withColumn("status", status) if keys else self.frames)
 
     def select_unknown(self) -> DataFrame:
         """Return the frames whose schema keys no look-up has answered."""
         return self.select_others(self.versions.answered()).rows.filter(FRAMED)
 
-    def may_have(self, versions: Sequence[SchemaVersion]) -> bool:
-        """Return whether records may have one of these versions."""
-        return not self.kept or any(self.kept.of_key.get(each.key, 1) for each in versions)
-
     def find_keys(self) -> list[SchemaKey]:
         """Return the unknown schema keys, most frequent first, at most `IDS_AT_ONCE` of them."""
         if not self.may_have_unknown:
             return []
-        keys = self._read_keys() if self.keeper is None else self._count_keys(self.keeper)
+        keys = (
+            read_keys(self.select_unknown(), ())
+            if self.keeper is None
+            else rank_keys(self.keeper.count_unknown(), self.versions.answered())
+        )
         self.may_have_unknown = len(keys) == IDS_AT_ONCE
         return keys
-
-    def _count_keys(self, keeper: RecordKeeper) -> list[SchemaKey]:
-        answered = set(self.versions.answered())
-        counted = (each for each in keeper.count_unknown().items() if each[0] not in answered)
-        ordered = sorted(counted, key=lambda each: (-each[1], each[0].pack()))
-        return [key for key, _ in ordered[:IDS_AT_ONCE]]
-
-    def _read_keys(self) -> list[SchemaKey]:
-        counted = self.select_unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
-        found = counted.limit(IDS_AT_ONCE).collect()
-        return [SchemaKey.unpack(bytes(row.schema)) for row in found]
 
 
 class Batches:
@@ -110,7 +89,6 @@ class Batches:
 
     def __init__(self, group: TableGroup, ledger: Lookups, context: BatchContext) -> None:
         self._columns = group.columns
-        self._keeps = keeps_frames(group, context)
         self._framing = context.registries.framing
         self._errors = context.errors
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
@@ -130,14 +108,6 @@ class Batches:
         if self._columns is not None and self._columns.constant:
             frames = frames.withColumn(self._columns.constant, F.lit(constant))
         batch = _Batch(batch_id, frames, self._lookup.open(batch_id), constant)
-        with ExitStack() as stack:
-            if self._keeps:
-                known = [each.key for each in batch.versions.known]
-                batch.kept = stack.enter_context(keep_frames(frames, known))
-                batch.figures.records = batch.kept.total
-            return self._write_parts(batch)
-
-    def _write_parts(self, batch: _Batch) -> BatchCounts:
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
@@ -169,17 +139,12 @@ class Batches:
         batch.keeper = self._write_table(batch, first, frames, 0, batch.figures)
         self._write_each(batch, others, 0)
         if batch.figures.unknown and batch.keeper:
-            kept = batch.keeper.read().drop("status", "schema")
-            batch.frames, batch.kept = split_frames(kept, self._framing), None
+            batch.frames = split_frames(batch.keeper.read_records(), self._framing)
 
     def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
         """Write the records of these versions to their tables; without a table, as dead letters."""
         found = {table: self._lookup.of_table(table, versions) for table in self._writers}
-        figures = {
-            table: Figures()
-            for table, own in found.items()
-            if own and (batch.may_have(own) or self._writers[table].needs_marker)
-        }
+        figures = {table: Figures() for table, own in found.items() if own}
 
         def write(table: str, frames: DataFrame) -> None:
             own = batch.select(frames, [each.key for each in found[table]])
@@ -202,11 +167,6 @@ class Batches:
             finder = FailureFinder.of(self._framing, KnownSchemas({}, dict(refused)))
             rows = batch.select(batch.frames, refused.keys()).rows
             batch.figures.add_dead_letters(store_dead_letters(rows, finder, self._errors))
-
-
-def keeps_frames(group: TableGroup, context: BatchContext) -> bool:
-    """Return whether executors keep the frames of a batch, of which each table reads its own."""
-    return context.bounded and len(group.tables) > 1
 
 
 def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:
@@ -234,7 +194,15 @@ def count_batch(records: int, figures: Figures, versions: BatchVersions) -> Batc
     )
 
 
-def _is_among(keys: Iterable[SchemaKey]) -> str:
+def read_keys(frames: DataFrame, answered: Iterable[SchemaKey]) -> list[SchemaKey]:
+    """Return the keys of frames without an answer, most frequent first, as `rank_keys` does."""
+    left = frames.filter(f"NOT ({is_among(answered)})")
+    counted = left.groupBy("schema").count().orderBy(F.desc("count"), "schema")
+    found = counted.limit(IDS_AT_ONCE).collect()
+    return [SchemaKey.unpack(bytes(row.schema)) for row in found]
+
+
+def is_among(keys: Iterable[SchemaKey]) -> str:
     """Return the condition that a frame has one of these keys."""
     listed = ", ".join(f"X'{each.pack().hex()}'" for each in keys)
     return f"schema IN ({listed})" if listed else "FALSE"

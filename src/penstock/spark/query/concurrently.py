@@ -14,6 +14,8 @@ from typing import Any, Final
 from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.spark.active_session import set_active
+
 _LOG = logging.getLogger(__name__)
 _LANES: Final = 4
 
@@ -31,14 +33,14 @@ class _Run(InheritableThread):
 
     def _call(self) -> None:
         try:
-            _set_active(self._of)
+            set_active(self._of)
             self._function()
         except BaseException as error:  # the caller raises it
             self.error = error
 
 
 def run_concurrently(session: SparkSession, functions: Sequence[Callable[[], object]]) -> None:
-    """Run functions concurrently, and return after all have ended, even if some have failed.
+    """Run functions concurrently, a few at once; return after all, even if some have failed.
 
     Raises:
         Exception: of the first function in their order that failed; others are logged.
@@ -47,7 +49,13 @@ def run_concurrently(session: SparkSession, functions: Sequence[Callable[[], obj
         for function in functions:
             function()
         return
-    _run_all([_Run(session, each) for each in functions])
+    shares = [functions[at::_LANES] for at in range(min(_LANES, len(functions)))]
+    _run_all([_Run(session, partial(_call_all, each)) for each in shares])
+
+
+def _call_all(functions: Sequence[Callable[[], object]]) -> None:
+    for function in functions:
+        function()
 
 
 class Lanes:
@@ -116,10 +124,3 @@ def _run_all(runs: Sequence[_Run]) -> None:
         _LOG.warning("another sink failed too: %s", error)
     if errors:
         raise errors[0]
-
-
-def _set_active(session: SparkSession) -> None:
-    """Make a session the active one of this thread, as it is in the thread of its query."""
-    jvm: Any = session._jvm
-    kind = getattr(jvm, "org.apache.spark.sql.classic.SparkSession")
-    kind.setActiveSession(session._jsparkSession)

@@ -35,10 +35,10 @@ Transform = Callable[[DataFrame], DataFrame]
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _WIDE, _VERY_WIDE = 45, 70  # values of a record
 # The most bad records of a pass that the driver names itself, where a job in Python is no faster.
-_FEW_BAD: Final = 2_500
+FEW_BAD: Final = 2_500
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/0015-markers-in-tables.md).
-_MARKED_SECONDS: Final = 12 * 3_600
+MARKED_SECONDS: Final = 12 * 3_600
 _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TOMBSTONE))
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
 _LEFT_OUT: Final = {
@@ -64,14 +64,12 @@ class BatchContext:
         errors: a sink for records that cannot be decoded or written.
         lease: sinks are written to only while it is held.
         transform: a function of decoded rows, applied before every sink.
-        bounded: whether batches have a limit, so that executors may keep one.
     """
 
     registries: Registries
     errors: ErrorSink
     lease: Fence = field(default_factory=NoLease)
     transform: Transform | None = None
-    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +79,10 @@ class PartFrames:
     Attributes:
         rows: the frames.
         are_known: whether all have versions of the part, so that only rows and errors come of them.
-        are_kept: whether they were split before this pass.
     """
 
     rows: DataFrame
     are_known: bool = False
-    are_kept: bool = False
 
 
 class PartWriter:
@@ -127,7 +123,7 @@ class PartWriter:
         if self._decoder is None or self._decoder.versions != part.versions:
             columns = self._table.columns
             self._decoder = Decoder(frames.rows.sparkSession, part.versions, columns)
-        decoded = decode_frames(self._decoder, frames.rows, are_kept=frames.are_kept)
+        decoded = decode_frames(self._decoder, frames.rows)
         return self._write_part(part, replace(frames, rows=decoded), self._decoder, figures)
 
     def _write_part(
@@ -153,7 +149,7 @@ class PartWriter:
         if counts["rows"]:
             self._marked_until = 0.0
         elif writes and not is_marked:
-            self._marked_until = time.monotonic() + _MARKED_SECONDS
+            self._marked_until = time.monotonic() + MARKED_SECONDS
         figures.add(counts)
         for each in refused:
             figures.add_rejected(each)
@@ -171,7 +167,7 @@ class PartWriter:
         self, part: Part, checked: DataFrame, keeper: RecordKeeper | None, bad: int
     ) -> Mapping[Reason, int]:
         finder = FailureFinder.of(part.framing, describe_versions(part.versions))
-        if keeper and bad <= _FEW_BAD:
+        if keeper and bad <= FEW_BAD:
             return store_in_driver(keeper.read_bad(), finder, self._context.errors)
         rows = (keeper.read() if keeper else checked).filter(IS_ERROR)
         return store_dead_letters(rows, finder, self._context.errors)
@@ -248,13 +244,11 @@ class Figures:
         """
         found = self.rows + self.dead_letters + self.tombstones + self.empty
         if found != self.records:
-            raise _changed(batch, self.records, found)
+            raise changed(batch, self.records, found)
 
 
-def decode_frames(decoder: Decoder, frames: DataFrame, *, are_kept: bool = False) -> DataFrame:
+def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
     """Decode frames in the stage that opens them, unless its method would become too long.
-
-    Frames that are kept were opened by another stage.
 
     HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py): the
     SQL that opens a frame with headers is long, and so is what writes many columns. Very wide
@@ -262,7 +256,7 @@ def decode_frames(decoder: Decoder, frames: DataFrame, *, are_kept: bool = False
     """
     is_very_wide = decoder.width > _VERY_WIDE
     is_long = "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE
-    if is_long and not are_kept:
+    if is_long:
         frames = _end_stage(frames, "frames")
     decoded = decoder.decode(frames)
     return _end_stage(decoded, "decoded") if is_very_wide else decoded
@@ -341,11 +335,12 @@ def _compare(batch: BatchId, passes: Iterator[dict[str, int]]) -> dict[str, int]
     first = next(passes)
     for counts in passes:
         if counts != first:
-            raise _changed(batch, first["records"], counts["records"])
+            raise changed(batch, first["records"], counts["records"])
     return first
 
 
-def _changed(batch: BatchId, first: int, later: int) -> LostRecordsError:
+def changed(batch: BatchId, first: int, later: int) -> LostRecordsError:
+    """Return the error that a later pass over a batch found other records than the first."""
     return LostRecordsError(
         f"batch {batch.number} had {first} records in its first pass and {later} in later ones, "
         "expected the same: Kafka deleted records meanwhile, which some sinks have and others do "

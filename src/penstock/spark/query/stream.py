@@ -219,7 +219,7 @@ class StreamQuery:
         self.lease.check()
         is_by_topic = any(each.route.by_topic for each in self.tables)
         has_passes = is_by_topic or len(self.tables) > 1 or len(self.tables[0].sinks) > 1
-        keeps = self.bounded and has_passes and not batches.keeps_frames
+        keeps = self.bounded and has_passes and not batches.reads_once
         keep = partial(keep_records, few=is_by_topic) if keeps else nullcontext
         with keep(watch.before(records, batch.number)) as kept:
             done = batches.write_batch(kept, batch)
@@ -237,7 +237,5 @@ class StreamQuery:
             folder = f"{checkpoint.ledger}/{name}" if name else checkpoint.ledger
             return Ledger(spark, folder, next_batch)
 
-        context = BatchContext(
-            self.registries, self.errors, self.lease, self.transform, self.bounded
-        )
+        context = BatchContext(self.registries, self.errors, self.lease, self.transform)
         return TableBatches(self.tables, open_ledger, context)

@@ -3,7 +3,8 @@
 A table by topic has versions, a merge and a ledger of its own, as if a query read only its topics.
 What fails in one table's records does not matter to another. The batch is shared: Kafka is read
 once, and a batch is over when all tables have it. Tables whose sinks read records are written in
-one Spark job (`record_batches`); each other group is decoded and written by itself, in parts.
+one Spark job (`record_batches`), and so are several tables whose sinks append rows
+(`append_batches`); each other group is decoded and written by itself, in parts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.errors import CheckpointError, Reason
-from penstock.spark.query.batch import Batches, keeps_frames
+from penstock.spark.query.append_batches import AppendBatches
+from penstock.spark.query.batch import Batches
 from penstock.spark.query.concurrently import Lanes
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.record_batches import RecordBatches
@@ -28,6 +30,7 @@ from penstock.tables import BatchId
 
 # Takes a batch for the groups that have topics in it, by group.
 _Step = Callable[[DataFrame, BatchId, Mapping[str, Sequence[str]]], Mapping[str, BatchCounts]]
+_OpenStep = Callable[[Mapping[str, TableGroup], Mapping[str, Lookups], BatchContext], _Step]
 
 
 class TableBatches:
@@ -41,18 +44,11 @@ class TableBatches:
     ) -> None:
         self._tables = tables
         self._steps: list[_Step] = []
-        self.keeps_frames = False  # so that nobody else must keep records
-
-        for reads_records, groups in group_steps(tables, context):
+        self.reads_once = not any(each.route.by_topic for each in tables)  # but for new versions
+        for open_step, groups in group_steps(tables, context):
             ledgers = {name: open_ledger(name) for name in groups}
-            if reads_records:
-                self._steps.append(RecordBatches(groups, ledgers, context).write_batch)
-                continue
-            batches = {
-                name: Batches(group, ledgers[name], context) for name, group in groups.items()
-            }
-            self._steps.append(_write_groups(batches, Lanes()))
-            self.keeps_frames |= any(keeps_frames(each, context) for each in groups.values())
+            self._steps.append(open_step(groups, ledgers, context))
+            self.reads_once &= open_step is _append_rows
 
     def write_batch(self, records: DataFrame, batch: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.
@@ -85,21 +81,44 @@ class TableBatches:
 
 def group_steps(
     tables: Sequence[Table], context: BatchContext
-) -> Iterator[tuple[bool, dict[str, TableGroup]]]:
-    """Yield the groups that are written one after the other, and whether all read records.
+) -> Iterator[tuple[_OpenStep, dict[str, TableGroup]]]:
+    """Yield the groups that are written one after the other, and what opens the step of each.
 
-    Those that read records are written at once, unless some of them come last.
+    Those that are written in one job are one step, unless some of them come last.
     """
+    groups = group_tables(tables)
+    is_one_job = sum(len(each.tables) for each in groups if each.appends) > 1
 
-    def step_of(group: TableGroup) -> tuple[bool, bool]:
-        return context.transform is None and group.reads_records, group.comes_last
+    def step_of(group: TableGroup) -> tuple[_OpenStep, bool]:
+        open_step = _write_groups
+        if context.transform is None and group.reads_records:
+            open_step = _write_records
+        elif context.transform is None and is_one_job and group.appends:
+            open_step = _append_rows
+        return open_step, group.comes_last
 
-    for (reads_records, _), found in groupby(group_tables(tables), step_of):
-        yield reads_records, {group.name: group for group in found}
+    for (open_step, _), found in groupby(groups, step_of):
+        yield open_step, {group.name: group for group in found}
 
 
-def _write_groups(groups: Mapping[str, Batches], lanes: Lanes) -> _Step:
-    """Return the step of groups whose records are decoded to columns."""
+def _write_records(
+    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
+) -> _Step:
+    return RecordBatches(groups, ledgers, context).write_batch
+
+
+def _append_rows(
+    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
+) -> _Step:
+    return AppendBatches(groups, ledgers, context).write_batch
+
+
+def _write_groups(
+    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
+) -> _Step:
+    """Return the step of groups whose records are decoded to columns by queries of their own."""
+    batches = {name: Batches(group, ledgers[name], context) for name, group in groups.items()}
+    lanes = Lanes()
 
     def write_batch(
         records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
@@ -108,15 +127,17 @@ def _write_groups(groups: Mapping[str, Batches], lanes: Lanes) -> _Step:
 
         def write(name: str, records: DataFrame) -> None:
             own = F.col("topic").isin([*topics.get(name, ())])
-            counts[name] = groups[name].write_batch(records.filter(own) if name else records, batch)
+            counts[name] = batches[name].write_batch(
+                records.filter(own) if name else records, batch
+            )
 
         wanted = (
             name
-            for name, each in groups.items()
+            for name, each in batches.items()
             if not name or name in topics or each.needs_marker(batch.number)
         )
         lanes.run(records, {name: partial(write, name) for name in wanted})
-        return {name: counts[name] for name in groups if name in counts}
+        return {name: counts[name] for name in batches if name in counts}
 
     return write_batch
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,6 +53,13 @@ class BatchVersions:
     def is_answered(self) -> bool:
         """Return whether the last lookup decided about all versions that were left."""
         return bool(self.lookups) and self.lookups[-1].others is not None
+
+
+def rank_keys(counts: Mapping[SchemaKey, int], answered: Collection[SchemaKey]) -> list[SchemaKey]:
+    """Return keys without an answer, most frequent first, at most `IDS_AT_ONCE` of them."""
+    left = [each for each in counts.items() if each[0] not in answered]
+    ordered = sorted(left, key=lambda each: (-each[1], each[0].pack()))
+    return [key for key, _ in ordered[:IDS_AT_ONCE]]
 
 
 class VersionLookup:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from threading import Lock
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
@@ -23,6 +25,7 @@ from penstock.spark.lake.conversion import (
     find_inexact,
     project_event,
     quote,
+    write_type,
 )
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import (
@@ -36,7 +39,8 @@ from penstock.spark.lake.inexact import store_inexact, write_exact
 from penstock.spark.lake.replay import drop_present, write_key
 from penstock.spark.lake.widening import grow_table, refill_columns
 from penstock.spark.rows import Fence, event_type
-from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
+from penstock.spark.sinks.appends import AppendPlan, AppendSink
+from penstock.spark.sinks.base import Capabilities, KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.tables import (
     COORDINATES,
     EVENT_TIME,
@@ -49,6 +53,9 @@ from penstock.tables import (
 
 _LOG = logging.getLogger(__name__)
 
+# Stages an append under a WAP id, with options of Spark's writer.
+_Stage = Callable[[str, Mapping[str, str]], None]
+
 _EVENT_TIME: Final = EventTime()
 # Properties with the age at which Iceberg and Athena expire snapshots, and their units per hour.
 _KEPT: Final = {
@@ -58,6 +65,7 @@ _KEPT: Final = {
 _WAP_ENABLED: Final = "write.wap.enabled"
 _COMPRESSION: Final = "write.metadata.compression-codec"
 _WAP_ID: Final = "spark.wap.id"
+_ONE_AT_ONCE: Final = Lock()  # Iceberg takes the id from the session, which tables share
 _ATTEMPT: Final = "penstock.attempt"
 _FENCE: Final = "penstock.fence"
 _PROPERTIES: Final = {
@@ -88,7 +96,15 @@ class LakeSettings(KindSettings):
     )
 
 
-class Lake(Sink):
+@dataclass(frozen=True, slots=True)
+class _MadeFor:
+    """The session and the columns of the table that a plan was made for."""
+
+    session: SparkSession
+    columns: StructType
+
+
+class Lake(AppendSink):
     """An Iceberg table that keeps every event, partitioned by the day of its time.
 
     A batch that the table has is known by its marker (`penstock.tables.markers`) and is not written
@@ -122,6 +138,11 @@ class Lake(Sink):
         self._table: IcebergTable | None = None
         self._session: Any = None
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """Say that a job may write the rows of the table with those of others."""
+        return Capabilities(appends=True)
+
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Append the rows of a part of a batch, unless the table has it.
 
@@ -135,17 +156,66 @@ class Lake(Sink):
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
         table = self._open(rows.sparkSession)
+        if self._has(table, part):
+            # The driver may have ended between the append and the dead letters.
+            return self._file_inexact(table, rows)
+        return self._append(table, rows, Marker.of(part.batch, part.number))
+
+    def _has(self, table: IcebergTable, part: Part) -> bool:
+        """Return whether the table has a part; record the query before its first one."""
         batch, number = part.batch, part.number
         record = list_writers(table.properties()).get(batch.query)
         if is_written(self._name, table.commits(), record, batch, number):
             _LOG.info("%s has part %d of batch %d already", self._name, number, batch.number)
-            # The driver may have ended between the append and the dead letters.
-            return self._file_inexact(table, rows)
+            return True
         if record is None:
             # Before the first append: without a record, the table has no rows of this query.
             record = WriterRecord(batch.number, number, table.sequence(), batch.digest)
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
-        return self._append(table, rows, Marker.of(batch, number))
+        return False
+
+    def plan(self, rows: DataFrame) -> AppendPlan | None:
+        """Give the table the columns of such rows; return how a job writes its files.
+
+        Returns:
+            None if rows must be checked one by one, or the table's files need an order of rows.
+        """
+        table = self._open(rows.sparkSession)
+        grow_table(self._spark, table, event_type(rows))
+        columns = table.schema()
+        if find_inexact(event_type(rows), columns):
+            return None
+        files = table.open_files(columns)
+        values = self._project(columns, event_type(rows))
+        ordered = [
+            f"{values.get(each.name, f'CAST(NULL AS {write_type(each.dataType)})')}"
+            f" AS {quote(each.name)}"
+            for each in columns
+        ]
+        return (
+            None
+            if files is None
+            else AppendPlan(ordered, files, _MadeFor(rows.sparkSession, columns))
+        )
+
+    def append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
+        """Commit files of a part of a batch, unless the table has it.
+
+        Files that are not committed are removed by `jobs/maintain_lake.py`.
+
+        Raises:
+            LakeHistoryError: the history is incomplete, or disagrees with the checkpoint.
+            CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
+        """
+        session = plan.made_for.session
+        table = self._open(session)
+        if self._has(table, part):
+            return True
+        if table.schema() != plan.made_for.columns:
+            return False
+        stage = partial(self._stage_files, session, table, messages)
+        self._publish(table, stage, Marker.of(part.batch, part.number))
+        return True
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
@@ -174,13 +244,16 @@ class Lake(Sink):
             if exact.isEmpty():
                 # The name must stay free: without new rows, the next replay has the same one.
                 return self._file_inexact(table, rows)
-        write = partial(self._publish, table, marker=marker)
+
+        def write(rows: DataFrame) -> None:
+            self._publish(table, partial(self._stage, table, rows), marker)
+
         return write_exact(rows, columns, self._name, self._errors, write)
 
     def _file_inexact(self, table: IcebergTable, rows: DataFrame) -> Mapping[Reason, int]:
         return store_inexact(rows, table.schema(), self._name, self._errors)
 
-    def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | str) -> None:
+    def _publish(self, table: IcebergTable, stage: _Stage, marker: Marker | str) -> None:
         """Stage an append, then publish it.
 
         A driver may stall for any time in the append while another takes over. Iceberg looks for
@@ -195,7 +268,8 @@ class Lake(Sink):
         summary = {} if isinstance(marker, str) else marker.to_summary()
         columns = table.schema()
         wap_id = f"penstock.rows/{marker}" if isinstance(marker, str) else marker.wap_id
-        self._stage(table, rows, wap_id, {**summary, **fence, _ATTEMPT: attempt})
+        summary = {**summary, **fence, _ATTEMPT: attempt}
+        stage(wap_id, {f"snapshot-property.{name}": text for name, text in summary.items()})
         if self._fence is not None:
             self._fence.check()
         if not table.publish(_ATTEMPT, attempt):
@@ -209,18 +283,29 @@ class Lake(Sink):
         self._expiration.expire(table)
 
     def _stage(
-        self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
+        self, table: IcebergTable, rows: DataFrame, wap_id: str, options: Mapping[str, str]
     ) -> None:
-        columns = self._project(table.schema(), event_type(rows))
+        """Write rows and stage their files."""
+        values = self._project(table.schema(), event_type(rows))
+        columns = (f"{value} AS {quote(name)}" for name, value in values.items())
         writer = rows.selectExpr(*columns).writeTo(self._written_as)
-        for name, text in summary.items():
-            writer = writer.option(f"snapshot-property.{name}", text)
-        session = rows.sparkSession
-        session.conf.set(_WAP_ID, wap_id)
-        try:
+        for name, text in options.items():
+            writer = writer.option(name, text)
+        with _wap_id(rows.sparkSession, wap_id):
             writer.append()
-        finally:
-            session.conf.unset(_WAP_ID)
+
+    def _stage_files(
+        self,
+        session: SparkSession,
+        table: IcebergTable,
+        messages: Any,
+        wap_id: str,
+        options: Mapping[str, str],
+    ) -> None:
+        """Stage files that are written."""
+        with _ONE_AT_ONCE, _wap_id(session, wap_id):
+            write = table.open_write(table.schema(), options)
+        write.toBatch().commit(messages)
 
     def _open(self, session: SparkSession) -> IcebergTable:
         """Load the table as the session writes it, or refresh it; create it if it is missing."""
@@ -244,14 +329,20 @@ class Lake(Sink):
             f"PARTITIONED BY (days({EVENT_TIME})) TBLPROPERTIES ({properties})"
         )
 
-    def _project(self, columns: StructType, event: StructType) -> list[str]:
-        """Return the expression of each column; columns that are not named stay null."""
-        values = project_event(event, columns)
-        return [
-            f"{self._event_time.write(event)} AS {EVENT_TIME}",
-            *COORDINATES,
-            *(f"{value} AS {quote(name)}" for name, value in values.items()),
-        ]
+    def _project(self, columns: StructType, event: StructType) -> dict[str, str]:
+        """Return the value of each column by its name; columns that are not named stay null."""
+        own = {EVENT_TIME: self._event_time.write(event)} | {each: each for each in COORDINATES}
+        return own | project_event(event, columns)
+
+
+@contextmanager
+def _wap_id(session: SparkSession, wap_id: str) -> Iterator[None]:
+    """Let the writes that begin in a session stage an append under an id."""
+    session.conf.set(_WAP_ID, wap_id)
+    try:
+        yield
+    finally:
+        session.conf.unset(_WAP_ID)
 
 
 def _check_table(table: IcebergTable) -> None:

@@ -60,6 +60,11 @@ class Table:
         """Return whether its one sink reads records, so that nothing is decoded to columns."""
         return len(self.sinks) == 1 and self.sinks[0].capabilities.reads_records
 
+    @property
+    def appends(self) -> bool:
+        """Return whether its one sink appends the files of a job that has other tables too."""
+        return len(self.sinks) == 1 and self.sinks[0].capabilities.appends
+
 
 @dataclass(frozen=True, slots=True)
 class TableGroup:
@@ -82,6 +87,11 @@ class TableGroup:
     def reads_records(self) -> bool:
         """Return whether nothing is decoded to columns for any of its tables."""
         return all(each.reads_records for each in self.tables.values())
+
+    @property
+    def appends(self) -> bool:
+        """Return whether the rows of all its tables may be written in one job with others."""
+        return all(each.appends for each in self.tables.values())
 
     @property
     def comes_last(self) -> bool:

@@ -20,6 +20,7 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.classic.SparkSession;
@@ -28,13 +29,16 @@ import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
 /**
  * Keeps the records of a pass that need another one, so that they are not read again.
  *
- * <p>SQL calls it with a struct for each such record, and it is always true. The struct begins with
+ * <p>SQL calls it with a struct for each such record, and it is always true; {@link TableTask} calls
+ * it with frames. The struct begins with
  * topic, partition, offset, status and the key of the schema. After the pass, the driver reads the
  * structs as a table.
  */
@@ -46,6 +50,7 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
   private final String name = "keeper_" + UUID.randomUUID().toString().replace("-", "");
   private final KeptRecords kept;
   private StructType type;
+  private int[] places; // of the struct's columns in frames
   private transient UnsafeProjection projection;
 
   RecordKeeper(SparkSession session, long mostOfTask, long most) {
@@ -66,6 +71,26 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
     return true;
   }
 
+  /** Prepares to keep frames, which have these columns, with those of the given names. */
+  void bindFrames(StructType frames, List<String> columns) {
+    type = new StructType(columns.stream().map(frames::apply).toArray(StructField[]::new));
+    places = columns.stream().mapToInt(frames::fieldIndex).toArray();
+  }
+
+  /** Keeps a frame, with another status. */
+  void keep(InternalRow frame, UTF8String status) {
+    if (kept.isFull()) {
+      kept.skip();
+      return;
+    }
+    Object[] values = new Object[places.length];
+    for (int at = 0; at < places.length; at++) {
+      values[at] = frame.get(places[at], type.fields()[at].dataType());
+    }
+    values[STATUS] = status;
+    invoke(new GenericInternalRow(values));
+  }
+
   /**
    * Returns whether so many records were kept, each once: Spark adds up all attempts of a task
    * before a shuffle.
@@ -75,13 +100,14 @@ public final class RecordKeeper implements UnboundFunction, ScalarFunction<Boole
     return found == records && rows().map(Place::of).distinct().count() == records;
   }
 
-  /** Returns the keys of schemas, and how many records of a status have them, as lines. */
+  /** Returns topics and keys of schemas, and how many records of a status have them, as lines. */
   public String countSchemas(String status) {
     return rows()
         .filter(row -> status.equals(row.getString(STATUS)))
         .collect(
             Collectors.groupingBy(
-                row -> HexFormat.of().formatHex(row.getBinary(SCHEMA)), Collectors.counting()))
+                row -> row.getString(0) + " " + HexFormat.of().formatHex(row.getBinary(SCHEMA)),
+                Collectors.counting()))
         .entrySet()
         .stream()
         .map(each -> each.getKey() + " " + each.getValue())
