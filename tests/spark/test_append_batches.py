@@ -7,6 +7,7 @@ from unittest.mock import ANY
 import pytest
 
 from penstock.spark.decoding import keeper
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.query import append_batches, append_table
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
@@ -102,18 +103,26 @@ def test_many_bad_records_are_named_by_executors(job, values, monkeypatch):
     assert job.errors.reasons() == {2: "truncated"}
 
 
-def test_a_column_that_another_query_adds_takes_a_query_once(job, values, monkeypatch):
+@pytest.mark.parametrize("is_column", [True, False])
+def test_a_change_of_a_table_by_others_takes_a_query_once(job, values, monkeypatch, is_column):
     batches = job.open()
     _write(job, batches, values, 0)
     queries = _count_queries(job, monkeypatch)
-    job.spark.sql(f"ALTER TABLE {job.sinks['order']._name} ADD COLUMN more INT")
+    table = job.sinks["order"]._name
+    if is_column:
+        job.spark.sql(f"ALTER TABLE {table} ADD COLUMN more INT")
+    else:
+        IcebergTable(job.spark, table)._table.updateSpec().addField("deviceId").commit()
 
     _write(job, batches, values, 1)
     assert queries == ["order"]
     _write(job, batches, values, 2)
     assert queries == ["order"]
-    assert job.rows("order")[101] == {"deviceId": "b", "value": "x", "more": None}
+    more = {"more": None} if is_column else {}
+    assert job.rows("order")[101] == {"deviceId": "b", "value": "x"} | more
     assert set(job.rows("order")) == {1, 101, 201}
+    specs = job.spark.table(f"{table}.files").select("spec_id").distinct().collect()
+    assert len(specs) == (1 if is_column else 2)
 
 
 def test_rows_that_a_column_would_round_are_dead_letters_of_a_query(job, values, monkeypatch):

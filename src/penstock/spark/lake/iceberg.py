@@ -130,6 +130,10 @@ class IcebergTable:
         """Return the version of Iceberg's format."""
         return int(self._table.operations().current().formatVersion())
 
+    def partitions(self) -> int:
+        """Return the number of the way in which new files are partitioned."""
+        return int(self._table.spec().specId())
+
     def count_snapshots(self) -> int:
         """Return the number of snapshots that are kept."""
         return int(self._table.operations().current().snapshots().size())

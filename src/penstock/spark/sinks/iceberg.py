@@ -98,10 +98,11 @@ class LakeSettings(KindSettings):
 
 @dataclass(frozen=True, slots=True)
 class _MadeFor:
-    """The session and the columns of the table that a plan was made for."""
+    """The session, the columns and the partitions of the table that a plan was made for."""
 
     session: SparkSession
     columns: StructType
+    partitions: int
 
 
 class Lake(AppendSink):
@@ -186,17 +187,16 @@ class Lake(AppendSink):
         if find_inexact(event_type(rows), columns):
             return None
         files = table.open_files(columns)
+        if files is None:
+            return None
         values = self._project(columns, event_type(rows))
         ordered = [
             f"{values.get(each.name, f'CAST(NULL AS {write_type(each.dataType)})')}"
             f" AS {quote(each.name)}"
             for each in columns
         ]
-        return (
-            None
-            if files is None
-            else AppendPlan(ordered, files, _MadeFor(rows.sparkSession, columns))
-        )
+        made_for = _MadeFor(rows.sparkSession, columns, table.partitions())
+        return AppendPlan(ordered, files, made_for)
 
     def append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
         """Commit files of a part of a batch, unless the table has it.
@@ -211,7 +211,7 @@ class Lake(AppendSink):
         table = self._open(session)
         if self._has(table, part):
             return True
-        if table.schema() != plan.made_for.columns:
+        if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
             return False
         stage = partial(self._stage_files, session, table, messages)
         self._publish(table, stage, Marker.of(part.batch, part.number))
