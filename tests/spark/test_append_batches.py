@@ -125,6 +125,18 @@ def test_a_change_of_a_table_by_others_takes_a_query_once(job, values, monkeypat
     assert len(specs) == (1 if is_column else 2)
 
 
+def test_rows_that_a_table_wants_in_an_order_take_a_query(job, values, monkeypatch):
+    _write(job, job.open(), values, 0)
+    table = IcebergTable(job.spark, job.sinks["order"]._name)
+    table.set_properties({"write.distribution-mode": "hash"})
+    queries = _count_queries(job, monkeypatch)
+
+    _write(job, job.open(), values, 1)
+
+    assert queries == ["order"]
+    assert set(job.rows("order")) == {1, 101}
+
+
 def test_rows_that_a_column_would_round_are_dead_letters_of_a_query(job, values, monkeypatch):
     batches = job.open()
     _write(job, batches, values, 0)

@@ -163,12 +163,13 @@ class IcebergTable:
     def open_files(self, columns: StructType) -> Any:
         """Return the factory of the writers of files for rows with the columns of the table.
 
-        It is None if files need an order of rows.
+        It is None if the table wants its rows in an order, or each task to have its own partitions.
         """
         write = self.open_write(columns)
-        if len(write.requiredOrdering()):
-            return None
         find = partial(getattr, self._spark._jvm)
+        any_ = find("org.apache.spark.sql.connector.distributions.Distributions").unspecified()
+        if len(write.requiredOrdering()) or not write.requiredDistribution().equals(any_):
+            return None
         tasks = find("org.apache.spark.sql.connector.write.PhysicalWriteInfoImpl")(1)
         return write.toBatch().createBatchWriterFactory(tasks)
 

@@ -86,8 +86,9 @@ class AppendTable:
         if not rows and not self.needs_marker:
             return {}
         refused: Mapping[Reason, int] = {}
-        if plan.append is None or not self._append(plan.append, part, messages):
-            # Another query has changed the columns, or one of them would round numbers.
+        if plan.append is None:
+            refused = self._write_rows(plan.decoder, part, rows, read())
+        elif not self._append(plan.append, part, messages):
             self._plan = None
             refused = self._write_rows(plan.decoder, part, rows, read())
         self._marked_until = 0.0 if rows else time.monotonic() + MARKED_SECONDS
