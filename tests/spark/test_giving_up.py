@@ -95,7 +95,7 @@ def test_the_driver_names_few_records_as_executors_name_many(spark, tmp_path, mo
     bad = [good[:-1], good + b"\0", good[:-1] + b"\xff", good[:18] + b"\xff" * 6, b"?", b"\0\0"]
     named = {}
     for number, most in enumerate((0, 2_500)):
-        monkeypatch.setattr("penstock.spark.query.parts._FEW_BAD", most)
+        monkeypatch.setattr("penstock.spark.query.parts.FEW_BAD", most)
         folder = tmp_path / f"{most}"
         for name in ("rows", "errors"):
             (folder / name).mkdir(parents=True)
