@@ -26,7 +26,7 @@ _CONFLICT: Final = {"status": 400, "code": "ConcurrentModificationException"}
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a fault may break: a system, or what it needs."""
+    """A system, or a service that it needs: the subjects of faults."""
 
     subject: Subject
     count: Callable[[], int]

@@ -176,7 +176,7 @@ class Lake(AppendSink):
         return False
 
     def plan(self, rows: DataFrame) -> AppendPlan | None:
-        """Give the table the columns of such rows; return how a job writes its files.
+        """Make the columns that such rows need; return how a job writes the files of the table.
 
         Returns:
             None if rows must be checked one by one, or the table's files need an order of rows.
