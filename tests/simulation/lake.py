@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from penstock.spark.sinks.iceberg import Lake
@@ -193,7 +194,7 @@ class SimulatedLake(Lake):
         return TableView(self._at)
 
     def _append(self, table: Any, rows: Any, marker: Any) -> Any:
-        self._publish(table, rows, marker)
+        self._publish(table, partial(self._stage, table, rows), marker)
         return {}
 
     def _stage(self, table: Any, rows: Any, wap_id: str, summary: Mapping[str, str]) -> None:

@@ -53,7 +53,7 @@ from penstock.tables import (
 
 _LOG = logging.getLogger(__name__)
 
-# Stages an append under a WAP id, with options of Spark's writer.
+# Stages an append under a WAP id, with a summary of its snapshot.
 _Stage = Callable[[str, Mapping[str, str]], None]
 
 _EVENT_TIME: Final = EventTime()
@@ -268,8 +268,7 @@ class Lake(AppendSink):
         summary = {} if isinstance(marker, str) else marker.to_summary()
         columns = table.schema()
         wap_id = f"penstock.rows/{marker}" if isinstance(marker, str) else marker.wap_id
-        summary = {**summary, **fence, _ATTEMPT: attempt}
-        stage(wap_id, {f"snapshot-property.{name}": text for name, text in summary.items()})
+        stage(wap_id, {**summary, **fence, _ATTEMPT: attempt})
         if self._fence is not None:
             self._fence.check()
         if not table.publish(_ATTEMPT, attempt):
@@ -283,13 +282,13 @@ class Lake(AppendSink):
         self._expiration.expire(table)
 
     def _stage(
-        self, table: IcebergTable, rows: DataFrame, wap_id: str, options: Mapping[str, str]
+        self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
     ) -> None:
         """Write rows and stage their files."""
         values = self._project(table.schema(), event_type(rows))
         columns = (f"{value} AS {quote(name)}" for name, value in values.items())
         writer = rows.selectExpr(*columns).writeTo(self._written_as)
-        for name, text in options.items():
+        for name, text in _write_options(summary).items():
             writer = writer.option(name, text)
         with _wap_id(rows.sparkSession, wap_id):
             writer.append()
@@ -300,11 +299,11 @@ class Lake(AppendSink):
         table: IcebergTable,
         messages: Any,
         wap_id: str,
-        options: Mapping[str, str],
+        summary: Mapping[str, str],
     ) -> None:
         """Stage files that are written."""
         with _ONE_AT_ONCE, _wap_id(session, wap_id):
-            write = table.open_write(table.schema(), options)
+            write = table.open_write(table.schema(), _write_options(summary))
         write.toBatch().commit(messages)
 
     def _open(self, session: SparkSession) -> IcebergTable:
@@ -333,6 +332,10 @@ class Lake(AppendSink):
         """Return the value of each column by its name; columns that are not named stay null."""
         own = {EVENT_TIME: self._event_time.write(event)} | {each: each for each in COORDINATES}
         return own | project_event(event, columns)
+
+
+def _write_options(summary: Mapping[str, str]) -> dict[str, str]:
+    return {f"snapshot-property.{name}": text for name, text in summary.items()}
 
 
 @contextmanager
