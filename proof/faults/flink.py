@@ -42,7 +42,7 @@ class FlinkJob:
 
     def stall(self, seconds: float) -> bool:
         """Refuse: without high availability, nothing would begin a second job."""
-        raise NotImplementedError
+        raise NotImplementedError  # no fault calls it: `systems` in proof/faults/kinds.py
 
     def tend(self) -> None:
         """Begin the process or the job again if it has ended."""

@@ -79,6 +79,10 @@ class RowStatus(StrEnum):
     EMPTY = "empty"  # all columns that are chosen for its table are empty
 
 
+# Of records that are neither bad nor still framed.
+FINE: Final = (*RowStatus, FrameStatus.TOMBSTONE)
+
+
 def split_frames(records: DataFrame, framing: Framing) -> DataFrame:
     """Add the columns above to records of Spark's Kafka source."""
     sql = _FrameSql(framing, "headers" in records.columns)

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from penstock.framing import SchemaKey
 from penstock.spark.decoding.decoder import Decoder
-from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.frames import FINE, RowStatus
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.decoding.keeper import RecordKeeper
 
@@ -23,7 +23,6 @@ _PLAN: Final = "penstock.spark.RowPlan"
 _CLASS: Final = "penstock.spark.TablePass"
 _NO_TABLE: Final = -1
 _ALL: Final = "*"
-_FINE: Final = frozenset((*RowStatus, FrameStatus.TOMBSTONE))
 
 
 def start_rows(like: DataFrame) -> DataFrame:
@@ -93,7 +92,7 @@ class TablePass:
 
 def count_bad(counts: Mapping[str, int]) -> int:
     """Return how many records of these, by status, are bad."""
-    return sum(many for status, many in counts.items() if status not in _FINE)
+    return sum(many for status, many in counts.items() if status not in FINE)
 
 
 def _write_keys(keys: Iterable[SchemaKey]) -> str:

@@ -24,7 +24,7 @@ from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.decoding.table_pass import TablePass, count_bad
 from penstock.spark.failures import FailureFinder, store_dead_letters, store_in_driver
 from penstock.spark.query.append_table import AppendTable, TablePlan
-from penstock.spark.query.batch import count_batch, format_now, is_among, make_lookup, read_keys
+from penstock.spark.query.batch import count_batch, format_now, is_among, make_lookups, read_keys
 from penstock.spark.query.concurrently import run_concurrently
 from penstock.spark.query.parts import FEW_BAD, FRAMED, IS_ERROR, BatchContext, Figures
 from penstock.spark.query.report import BatchCounts
@@ -40,6 +40,7 @@ from penstock.tables import BatchId
 class _Target:
     """A table in a job: its number there, and the keys and the part of its records."""
 
+    group: _GroupBatch
     table: AppendTable
     plan: TablePlan
     part: Part
@@ -48,16 +49,13 @@ class _Target:
     refused: Mapping[Reason, int] = field(default_factory=dict)
 
     def own(self, frames: DataFrame) -> DataFrame:
-        """Return the frames of the table, of those of its group."""
-        return frames.filter(is_among(self.keys))
+        """Return the frames of the table."""
+        return self.group.own(frames).filter(is_among(self.keys))
 
-    def commit(self, job: TablePass, group: _GroupBatch, frames: DataFrame) -> None:
+    def commit(self, job: TablePass, frames: DataFrame) -> None:
         """Commit the files that the job has written."""
         rows, files = job.found[self.number][RowStatus.DECODED], job.messages(self.number)
-
-        def read() -> DataFrame:
-            return self.own(group.own(frames))
-
+        read = partial(self.own, frames)
         self.refused = self.table.write(self.plan, self.part, rows, files, read)
 
 
@@ -128,10 +126,7 @@ class AppendBatches:
             }
             for name, group in groups.items()
         }
-        self._lookups = {
-            name: make_lookup(group, context.registries, ledgers[name])
-            for name, group in groups.items()
-        }
+        self._lookups = make_lookups(groups, ledgers, context)
         columns = (group.columns for group in groups.values())
         self._constants = sorted({each.constant for each in columns if each and each.constant})
         self._framing = context.registries.framing
@@ -158,12 +153,7 @@ class AppendBatches:
         while wanted := dict(self._look_up(groups, whole, kept)):
             frames = self._split(kept.read_records(), constant) if kept else whole
             kept = self._run_job(batch, frames, wanted, constant)
-        for each in groups.values():
-            each.figures.check(batch)
-        return {
-            name: count_batch(each.figures.records, each.figures, each.versions)
-            for name, each in groups.items()
-        }
+        return {name: count_batch(each.figures, each.versions) for name, each in groups.items()}
 
     def _needs_marker(self, name: str, number: int) -> bool:
         """Return whether a batch without records of a group must write its marker to a table."""
@@ -218,13 +208,11 @@ class AppendBatches:
                 plan = table.plan(frames, versions)
                 part = Part(batch, each.part, versions, self._framing, constant)
                 number = job.add_table(group, keys, plan.decoder, plan.rows, plan.files)
-                targets[name].append(_Target(table, plan, part, keys, number))
+                targets[name].append(_Target(each, table, plan, part, keys, number))
         self._lease.check()
         job.run()
         commits = [
-            partial(target.commit, job, each, frames)
-            for name, each in wanted.items()
-            for target in targets[name]
+            partial(target.commit, job, frames) for own in targets.values() for target in own
         ]
         run_concurrently(frames.sparkSession, commits)
         kept = keeper if keeper.has_all(job.kept) else None
@@ -262,7 +250,7 @@ class AppendBatches:
         if kept:
             rows = [kept.read()]
         else:
-            rows = [each.plan.decoder.decode(each.own(group.own(frames))) for each in targets]
+            rows = [each.plan.decoder.decode(each.own(frames)) for each in targets]
             if group.lookup is None:
                 rows.append(frames.filter(f"NOT ({FRAMED})"))
         for each in rows:

@@ -109,12 +109,10 @@ class Batches:
             frames = frames.withColumn(self._columns.constant, F.lit(constant))
         batch = _Batch(batch_id, frames, self._lookup.open(batch_id), constant)
         self._write_known(batch)
-        records_read = batch.figures.records
         if batch.figures.unknown:
             while lookup := self._lookup.look_up(batch.versions, batch.find_keys):
                 self._write_lookup(batch, lookup)
-        batch.figures.check(batch.id)
-        return count_batch(records_read, batch.figures, batch.versions)
+        return count_batch(batch.figures, batch.versions)
 
     def needs_marker(self, number: int) -> bool:
         """Return whether a batch without records must write its marker to a sink."""
@@ -176,15 +174,30 @@ def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> V
     return VersionLookup(registries, ledger, names, group.columns, keep_columns=keep_columns)
 
 
+def make_lookups(
+    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
+) -> dict[str, VersionLookup]:
+    """Return the look-ups of several groups, by their names."""
+    return {
+        name: make_lookup(group, context.registries, ledgers[name])
+        for name, group in groups.items()
+    }
+
+
 def format_now() -> str:
     """Return the current time as text, for the constant column of a batch."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def count_batch(records: int, figures: Figures, versions: BatchVersions) -> BatchCounts:
-    """Return the counts of a batch that is written, for its report."""
+def count_batch(figures: Figures, versions: BatchVersions) -> BatchCounts:
+    """Return the counts of a batch that is written, for its report.
+
+    Raises:
+        LostRecordsError: later passes found fewer records.
+    """
+    figures.check(versions.id)
     return BatchCounts(
-        records,
+        figures.records,
         figures.rows,
         len(versions.all()),
         versions.count_new(),

@@ -18,7 +18,7 @@ from penstock.consuming import ErrorSink
 from penstock.errors import LostRecordsError, Reason
 from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
-from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.frames import FINE, FrameStatus, RowStatus
 from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters, store_in_driver
 from penstock.spark.filter_counts import FilterCounts
@@ -39,7 +39,7 @@ FEW_BAD: Final = 2_500
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/0015-markers-in-tables.md).
 MARKED_SECONDS: Final = 12 * 3_600
-_FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TOMBSTONE))
+_FINE: Final = ", ".join(f"'{status}'" for status in FINE)
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
 _LEFT_OUT: Final = {
     "tombstones": FrameStatus.TOMBSTONE,

@@ -22,7 +22,7 @@ from penstock.consuming import KnownSchemas, Written
 from penstock.framing import SchemaKey
 from penstock.records import Ignored
 from penstock.registry import SchemaVersion
-from penstock.spark.query.batch import count_batch, format_now, make_lookup
+from penstock.spark.query.batch import count_batch, format_now, make_lookups
 from penstock.spark.query.parts import BatchContext, Figures
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions
@@ -72,10 +72,7 @@ class RecordBatches:
             }
             for name, group in groups.items()
         }
-        self._lookups = {
-            name: make_lookup(group, context.registries, ledgers[name])
-            for name, group in groups.items()
-        }
+        self._lookups = make_lookups(groups, ledgers, context)
         self._framing = context.registries.framing
         self._lease = context.lease
         self._described: dict[str, tuple[tuple[SchemaVersion, ...], KnownSchemas]] = {}
@@ -100,12 +97,7 @@ class RecordBatches:
             self._write_records(records, wanted, constant)
             wanted = dict(self._look_up(groups))
         self._release(records, groups)
-        for each in groups.values():
-            each.figures.check(batch)
-        return {
-            name: count_batch(each.figures.records, each.figures, each.versions)
-            for name, each in groups.items()
-        }
+        return {name: count_batch(each.figures, each.versions) for name, each in groups.items()}
 
     def _release(self, records: DataFrame, groups: Mapping[str, _GroupBatch]) -> None:
         """Release the rows that wait for rows of the batch, after all tables are written."""

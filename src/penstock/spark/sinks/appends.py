@@ -36,6 +36,6 @@ class AppendSink(Sink, Protocol):
         """Commit the files of a part, unless the part is there already.
 
         Returns:
-            Whether the part is there; False if the table has changed since the plan was made, so
-            that the rows must be written by a query of their own.
+            True if the part is there now. False if the table has changed since the plan was made:
+            then a query of their own must write the rows.
         """

@@ -118,20 +118,28 @@ final class TableTask implements FlatMapFunction<Iterator<InternalRow>, TableTas
         if (open[at] != null) {
           add(counts, targets.get(at).group(), at, open[at].counts);
           if (open[at].files != null) {
-          messages.put(at, open[at].commit());
-        }
+            messages.put(at, open[at].commit());
+          }
         }
       }
       return new Done(counts, messages);
     }
 
-    /** Aborts the writers that have not committed. */
+    /** Closes all writers, and aborts those that have not committed. */
     @Override
     public void close() throws IOException {
+      IOException first = null;
       for (Open each : open) {
-        if (each != null) {
-          each.close();
+        try {
+          if (each != null) {
+            each.close();
+          }
+        } catch (IOException error) {
+          first = first == null ? error : first;
         }
+      }
+      if (first != null) {
+        throw first;
       }
     }
 
