@@ -13,7 +13,7 @@ from proof.accounts import ACCOUNT, REGION, make_errors
 from proof.faults.subject import DATABASE
 from proof.penstock_job import job_settings
 from proof.readers import DynamoLetters
-from proof.system import Place
+from proof.system import ROOT, Place
 from tests.faults.killing import JobProcess
 
 _ERROR: Final = re.compile(
@@ -40,7 +40,7 @@ class SparkJob:
             **job_settings(place, make_errors(place.aws, table)),
         }
         words = [
-            "consume",
+            str(ROOT / "jobs/consume.py"),
             *("--topics", topic, "--lake-table", f"{DATABASE}.{topic.replace('-', '_')}"),
             *("--checkpoint", f"s3://lake-{self.account}/checkpoints/{topic}"),
         ]
