@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import CheckpointInUseError, LakeHistoryError
+from penstock.errors import CheckpointInUseError, LakeHistoryError, SinkUnavailableError
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake, ReplayedLake
 from tests.spark.lakes import make_rows, part
@@ -112,6 +112,19 @@ def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stal
 
     assert reader.query("SELECT n FROM t") == [(1,), (1,)]
     assert spark.conf.get("spark.wap.id", "none") == "none"
+
+
+def test_staged_rows_that_expired_in_a_stall_are_written_again(spark, reader, stall):
+    """Somebody expires all snapshots but the last while a driver stalls for days."""
+    rows = make_rows(spark, "n int", (1,))
+    reader.lake.write(make_rows(spark, "n int", (0,)), part(0, 0))
+
+    stalled = stall(lambda: reader.table().expire(2**62))
+    with pytest.raises(SinkUnavailableError, match="expired before they were published"):
+        stalled.write(rows, part(1, 0))
+    reader.again().write(rows, part(1, 0))
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
 
 
 def test_a_replay_that_lost_its_lease_during_an_append_publishes_nothing(spark, reader, stall):

@@ -189,11 +189,19 @@ class IcebergTable:
         Args:
             key: a property in the snapshot's summary.
             text: its value, which no other snapshot has.
+
+        Raises:
+            SinkUnavailableError: the staged snapshot has expired.
         """
         staged = self._find_snapshot(key, text)
         if staged is None:  # it was staged by another object of the table
             self._table.refresh()
             staged = self._find_snapshot(key, text)
+        if staged is None:
+            raise SinkUnavailableError(
+                f"rows that were staged for {self.name} expired before they were published;"
+                " nothing of them is there, write them again"
+            )
         try:
             self._table.manageSnapshots().cherrypick(staged.snapshotId()).commit()
         except Py4JJavaError as error:
