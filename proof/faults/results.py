@@ -83,9 +83,9 @@ class Results:
         sent = [each.count.sent for found in self.outcomes.values() for each in found.values()]
         yield f"The trials have {min(sent):,} to {max(sent):,} records each. They are of"
         runs = {tuple(run.values()) for found in self.runs.values() for run in found.values()}
-        yield (
-            "; ".join(f"{day}, `{commit}`, seed {seed}" for day, commit, seed in sorted(runs)) + "."
-        )
+        told = [f"{day}, `{commit}`, seed {seed}" for day, commit, seed in sorted(runs)]
+        yield from (f"{each};" for each in told[:-1])
+        yield f"{told[-1]}."
 
     def make_table(self, titles: Mapping[str, str], faults: Mapping[str, str]) -> Iterator[str]:
         """Yield the lines of a table with a row for each fault and a column for each system."""
@@ -95,7 +95,7 @@ class Results:
         yield f"| --- |{' --- |' * len(systems)}"
         for name, title in faults.items():
             found = self.outcomes.get(name, {})
-            cells = [found[each].describe() if each in found else "not run" for each in systems]
+            cells = [found[each].describe() if each in found else "-" for each in systems]
             yield f"| {title} | {' | '.join(cells)} |"
 
     def list_troubles(
