@@ -244,6 +244,7 @@ public final class DynamicSinkJobs {
     private final String table;
     private transient Map<Long, Writer> writers;
     private transient HttpClient client;
+    private transient BinaryDecoder decoder;
 
     private Generator(String registry, String table) {
       this.registry = registry;
@@ -257,10 +258,9 @@ public final class DynamicSinkJobs {
         throw new IOException("unknown magic byte");
       }
       Writer writer = find(bytes.getLong());
-      BinaryDecoder decoder =
-          DecoderFactory.get().binaryDecoder(value, bytes.position(), bytes.remaining(), null);
-      GenericRecord record = new GenericDatumReader<GenericRecord>(writer.avro).read(null, decoder);
-      RowData row = writer.mapper.map(record);
+      decoder =
+          DecoderFactory.get().binaryDecoder(value, bytes.position(), bytes.remaining(), decoder);
+      RowData row = writer.mapper.map(writer.reader.read(null, decoder));
       out.collect(
           new DynamicRecord(
               TableIdentifier.of("proof", table),
@@ -298,12 +298,12 @@ public final class DynamicSinkJobs {
 
   /** A writer's schema in the forms that the sink needs. */
   private static final class Writer {
-    private final Schema avro;
+    private final GenericDatumReader<GenericRecord> reader;
     private final org.apache.iceberg.Schema iceberg;
     private final AvroGenericRecordToRowDataMapper mapper;
 
     private Writer(Schema avro) {
-      this.avro = avro;
+      this.reader = new GenericDatumReader<>(avro);
       this.iceberg = AvroSchemaUtil.toIceberg(avro);
       this.mapper = AvroGenericRecordToRowDataMapper.forAvroSchema(avro);
     }
