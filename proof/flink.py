@@ -12,7 +12,7 @@ import pyspark
 
 from bench.connect import fetch_jars
 from proof.readers import IcebergTables, NoLetters
-from proof.system import QUICK, ROOT, Place, Worker
+from proof.system import ROOT, Place, Worker
 
 _CACHE: Final = ROOT / ".cache/proof"
 _POM: Final = Path(__file__).with_name("flink.xml")
@@ -70,7 +70,7 @@ class Flink:
 
 def job_words(place: Place, folder: Path) -> list[str]:
     """Return the command line of the program, whose files and tables are in a folder."""
-    words = ["java", *QUICK, "-Xmx2g", *_OPENED, "-cp", _class_path(), "DynamicSinkJobs"]
+    words = [*place.java, *_OPENED, "-cp", _class_path(), "DynamicSinkJobs"]
     return [*words, place.servers, f"http://{place.registry}", str(folder)]
 
 

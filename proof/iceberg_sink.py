@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 from bench.connect import find_plugins
 from localcloud.jars import JARS
 from proof.readers import IcebergTables, TopicLetters
-from proof.system import QUICK, Place
+from proof.system import Place
 from proof.topics import make_topics
 
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectStandalone"
@@ -45,7 +45,7 @@ class IcebergSink:
         file = self._folder / "worker.properties"
         settings = worker_settings(self.place, self._folder, port)
         file.write_text("".join(f"{name}={text}\n" for name, text in settings.items()))
-        words = ["java", *QUICK, "-Xmx2g", "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
+        words = [*self.place.java, "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
         with (self._folder / "log").open("wb") as log:
             self._process = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT)
 

@@ -18,18 +18,29 @@ PYTHON: Final = (sys.executable, "-m")
 ROOT: Final = Path(__file__).resolve().parents[1]
 # For JVMs of minutes: optimizing what runs once would be most of their work.
 QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_HEAP: Final = "-Xmx2g"
 _ANSWER_SECONDS: Final = 300
 _END_SECONDS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The surroundings: the broker, the registry, an AWS account, and a folder."""
+    """The surroundings: the broker, the registry, an AWS account, and a folder.
+
+    Attributes:
+        is_quick: whether JVMs save the work of optimizing; where they are timed they do not.
+    """
 
     servers: str
     registry: str
     aws: str
     folder: Path
+    is_quick: bool = True
+
+    @property
+    def java(self) -> tuple[str, ...]:
+        """The beginning of the command line of a peer, whose heap is that of Kafka Connect."""
+        return ("java", *(QUICK if self.is_quick else ()), _HEAP)
 
     def new_folder(self, name: str) -> Path:
         """Make a folder."""
@@ -95,6 +106,11 @@ class Worker:
                 cwd=ROOT,
                 env=environ,
             )
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
 
     def ask(self, verb: str, **words: Any) -> str:
         """Ask, and return the answer; a process that has ended answers that."""

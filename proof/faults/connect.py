@@ -25,7 +25,7 @@ from proof.iceberg_sink import (
     worker_settings,
 )
 from proof.readers import TopicLetters
-from proof.system import QUICK, Place
+from proof.system import Place
 from proof.topics import make_topics
 
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
@@ -46,6 +46,11 @@ class Workers:
         self.restarts = 0
         self._files = [self._write_settings(find_port()) for _ in range(workers)]
         self._processes = {file: self._begin(file) for file in self._files}
+
+    @property
+    def pid(self) -> int:
+        """The id of the process of a worker, that of the first partition where there are two."""
+        return self._processes[self._find_leader()].pid
 
     def start(self) -> None:
         """Create the connector when the workers answer."""
@@ -109,7 +114,7 @@ class Workers:
         return next(each for each in self._files if _url(each).endswith(workers[task]))
 
     def _begin(self, file: Path) -> subprocess.Popen[bytes]:
-        words = ["java", *QUICK, "-Xmx1g", "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
+        words = [*self._place.java, "-cp", f"{JARS}/connect/*", _MAIN, str(file)]
         environ = environ_of(self._place.aws, self.account)
         with file.with_suffix(".log").open("ab") as log:
             return subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=environ)

@@ -28,6 +28,11 @@ class FlinkJob:
         self._starts = 0
         self._worker = self._begin()
 
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._worker.pid
+
     def start(self) -> None:
         """Start the job, from its newest checkpoint if it has one."""
         if why := self._worker.ask("start", change=self._topic):

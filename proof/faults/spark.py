@@ -14,7 +14,7 @@ from proof.faults.subject import DATABASE
 from proof.penstock_job import job_settings
 from proof.readers import DynamoLetters
 from proof.system import ROOT, Place
-from tests.faults.killing import JobProcess
+from tests.faults.killing import JobProcess, TimedJobProcess
 
 _ERROR: Final = re.compile(
     r"^(?:: |(?=penstock\.errors\.))([\w.$]+(?:Error|Exception): .*)", re.MULTILINE
@@ -44,9 +44,10 @@ class SparkJob:
             *("--topics", topic, "--lake-table", f"{DATABASE}.{topic.replace('-', '_')}"),
             *("--checkpoint", f"s3://lake-{self.account}/checkpoints/{topic}"),
         ]
+        process = JobProcess if place.is_quick else TimedJobProcess
         numbers = itertools.count(1)
         self._job = SupervisedJob(
-            lambda: JobProcess("local[2]", words, environ, hosts, folder / str(next(numbers)))
+            lambda: process("local[2]", words, environ, hosts, folder / str(next(numbers)))
         )
         self._running = self._job.running()
 
@@ -54,6 +55,11 @@ class SparkJob:
     def restarts(self) -> int:
         """How often the driver had ended by itself; one that another took over from does."""
         return len(self._job.ends)
+
+    @property
+    def pid(self) -> int:
+        """The id of the JVM, whose child is Python."""
+        return self._job.pid
 
     def start(self) -> None:
         """Begin to supervise it."""

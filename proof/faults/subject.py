@@ -21,6 +21,10 @@ class Subject(Protocol):
     def restarts(self) -> int:
         """How often it was begun again because its process had ended by itself."""
 
+    @property
+    def pid(self) -> int:
+        """The id of the process that reads the topic."""
+
     def start(self) -> None:
         """Wait until it runs, if it must be told to."""
 

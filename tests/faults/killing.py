@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import pyspark
 
@@ -23,14 +23,19 @@ ROOT = Path(__file__).parents[2]
 _NAMES = ROOT / "localcloud/src/localcloud/network/python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {
+    "spark.driver.memory": "1g",
+    "spark.python.daemon.module": "tests.spark.daemon",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_TIMED = {"spark.driver.memory": "2g"}
 
 
 class JobProcess:
     """`spark-submit` of a program in jobs/ in a group of its own."""
+
+    is_quick: ClassVar[bool] = True  # it saves the work of optimizing
 
     def __init__(
         self,
@@ -48,7 +53,7 @@ class JobProcess:
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         sources = Path(words[0]).parents[1]
-        settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder)
+        settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder, self.is_quick)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
                 [str(submit), "--master", master, *settings, *words],
@@ -121,6 +126,12 @@ class JobProcess:
         return self._output.read_text(errors="replace")[-most:]
 
 
+class TimedJobProcess(JobProcess):
+    """The same, but it compiles as a deployed job does, with a heap of 2 GB."""
+
+    is_quick = False
+
+
 def _is_executor(folder: Path) -> bool:
     try:
         return b"CoarseGrainedExecutorBackend" in (folder / "cmdline").read_bytes()
@@ -128,27 +139,26 @@ def _is_executor(folder: Path) -> bool:
         return False
 
 
-def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
+def _settings(endpoint: str, hosts_file: Path, folder: Path, is_quick: bool) -> list[str]:
     folders = ("jars/spark/lib", "localcloud/.cache/jars/s3")
     found = [path for folder in folders for path in ROOT.glob(f"{folder}/*.jar")]
     jars = {path.name: str(path) for path in found}
     assert jars, "no jars in jars/spark/lib, run `make install`"
     ours = session_settings()
-    options = f"-Djdk.net.hosts.file={hosts_file}"
+    options = f"-Djdk.net.hosts.file={hosts_file} {archive_options()}"
+    options += f" {_QUICK_JAVA}" if is_quick else ""
     lake, s3a = "spark.sql.catalog.lake", "spark.hadoop.fs.s3a"
     settings = {
         **ours,
-        **_QUICK,
-        "spark.driver.extraJavaOptions": f"{options} {_QUICK_JAVA} {archive_options()}",
+        **(_QUICK if is_quick else _TIMED),
+        "spark.driver.extraJavaOptions": options,
         "spark.jars": ",".join(jars.values()),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.executor.extraJavaOptions": f"{options} {_QUICK_JAVA} {archive_options()}",
+        "spark.executor.extraJavaOptions": options,
         "spark.executor.memory": "512m",
         "spark.log.level": "WARN",
         "spark.local.dir": str(folder / "local"),
-        "spark.python.daemon.module": "tests.spark.daemon",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
