@@ -16,6 +16,7 @@ _TEMPLATE = Path(__file__).parent / "page.md"
 _PLACE = re.compile(r"<!-- (\w+)(?:: (\w+))? -->")
 _UNITS = {
     "rows_per_second": "rows per second",
+    "rows_per_cpu_second": "rows per second of CPU",
     "cpu_microseconds": "microseconds of CPU per row",
     "cpu_seconds": "seconds of CPU per batch",
     "times": "times",

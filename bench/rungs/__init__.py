@@ -12,6 +12,7 @@ from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
 from bench.rungs.growth import GROWTH
 from bench.rungs.latency import LATENCY
+from bench.rungs.peers import PEERS
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.routes import ROUTES
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
+    "peers": PEERS,
     "cdc": CHANGES,
     "latency": LATENCY,
     "staging": STAGED,

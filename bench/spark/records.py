@@ -9,7 +9,7 @@ from itertools import cycle
 from random import Random
 from typing import Any
 
-from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_frame, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import Schema, compile_encoder
 
@@ -77,7 +77,7 @@ def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) ->
     encoders = [compile_encoder(version.schema) for version in versions]
     turns = cycle(zip(versions, encoders, strict=True))
     frames = [
-        encode_glue_frame(version.key, encode(_make_event(version, number)))
+        encode_frame(version.key, encode(_make_event(version, number)))
         for number, (version, encode) in zip(range(_FRAMES), turns, strict=False)
     ]
     every = round(1 / poison_share) if poison_share else _FRAMES + 1

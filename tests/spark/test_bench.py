@@ -9,6 +9,7 @@ from bench.ladder import Form, race, ratio, speeds
 from bench.rungs import routes
 from bench.rungs.changes import CHANGES
 from bench.rungs.decoding import DECODING
+from bench.rungs.peers import PEERS
 from bench.rungs.rows import ROWS
 from bench.rungs.windows import WINDOWS
 from bench.spark import world as worlds
@@ -186,3 +187,14 @@ def test_the_sink_of_iceberg_appends_the_changes_that_a_job_merges(ladder_world,
 
     assert speed.figure > 0
     assert appended.parts["sink_rows"] > appended.parts["product_rows"]
+
+
+@pytest.mark.kafka
+@pytest.mark.nightly
+def test_penstock_and_its_peers_bring_all_rows_into_iceberg(ladder_world):
+    (rung,) = PEERS
+
+    found = rung.measure(_FORM)
+
+    speeds = [found.parts[f"{name}_rows_per_cpu_second"] for name in ("penstock", "flink")]
+    assert min(found.figure, found.parts["iceberg_sink_rows_per_cpu_second"], *speeds) > 0
