@@ -210,12 +210,6 @@ class Job:
         start(self.spark, make_settings(**self.settings), availableNow=True).awaitTermination()
         assert self.find_last("commits") == last
 
-    def has_rows(self):
-        try:
-            return self.tables.read_lake("film")
-        except AnalysisException:
-            return None
-
 
 @dataclass
 class Faults:
@@ -266,20 +260,6 @@ class Faults:
 @pytest.fixture
 def job(spark, settings, tmp_path, hosts_file, tables):
     return Job(spark, settings, tmp_path, hosts_file, tables)
-
-
-def test_tables_are_equal_after_kills(capture, tables, job, seeded):
-    running = capture[1]
-    running.query(create_tables())
-    running.connect("films", _TABLES, **SETTINGS)
-    with job.run_process():
-        running.query(change_at_random(seeded, 60))
-        wait_until("the job writes", job.has_rows, seconds=120)
-    running.worker.kill()
-    running.query(f"{change_at_random(seeded, 40)} {write_marks('first')}")
-    running.worker.start()
-    job.catch_up("first")
-    tables.check(running)
 
 
 def test_each_type_and_order_of_a_database(capture, spark, lake_folder, settings):
