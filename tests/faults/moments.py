@@ -28,18 +28,19 @@ _SNAPSHOT: Final = Step("PutObject", r"/metadata/snap-")
 _COMMIT: Final = Step("UpdateTable")
 _PART: Final = (OFFSETS, Step("PutObject", r"/penstock-ledger/.*\.jsonl$"))
 _UNPUBLISHED: Final = (*_PART, _SNAPSHOT, _COMMIT)
+# `make pr` takes the first four, in which tables, files and Spark's own log contradict each other.
 CONSUMED: Final[Mapping[str, Moment]] = {
-    "after the offsets": Moment((OFFSETS,), performed=True),
-    "amid the files of a part": Moment((*_PART, FILE), performed=True),
     "after the files, before they are staged": Moment(_UNPUBLISHED, performed=False),
     "after they are staged, before they are published": Moment(
         (*_UNPUBLISHED, _COMMIT), performed=False
     ),
-    "after the tables, before Spark's commit": Moment((OFFSETS, _DONE), performed=False),
-    "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
     "after they are published, before the other table": Moment(
         (*_UNPUBLISHED, _COMMIT), performed=True
     ),
+    "after the tables, before Spark's commit": Moment((OFFSETS, _DONE), performed=False),
+    "after the offsets": Moment((OFFSETS,), performed=True),
+    "amid the files of a part": Moment((*_PART, FILE), performed=True),
+    "after Spark's commit": Moment((OFFSETS, _DONE), performed=True),
 }
 
 # --- the staging job -----------------------------------------------------------------------------
