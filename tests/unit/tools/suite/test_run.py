@@ -75,6 +75,14 @@ def test_results_are_counted_and_rooms_yield_to_the_longest(tmp_path):
     ]
 
 
+def test_rooms_share_what_they_compile(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+    found = _run(tmp_path, mixed="import sys\ndef test_a(): assert not sys.dont_write_bytecode\n")
+
+    assert (found["mixed"].passed, found["mixed"].failed) == (1, 0)
+
+
 _FIRST_TIME = """
 import pathlib
 def test_works(): pass
