@@ -44,3 +44,33 @@ def test_a_name_that_ends_in_a_quotation_mark_is_stored(table) -> None:
     table.put_item(TableName="rows", Item=item)
 
     assert table.scan(TableName="rows")["Items"] == [item]
+
+
+def test_a_refused_put_returns_the_item_that_is_there_only_on_request(table) -> None:
+    item = {"id": {"S": "1"}, "m": {"M": {"a": {"N": "1"}}}}
+    table.put_item(TableName="rows", Item=item)
+
+    def put(condition, asked, **values):
+        with pytest.raises(ClientError, match="ConditionalCheckFailedException") as refused:
+            table.put_item(
+                TableName="rows",
+                Item={"id": {"S": "1" if "id" not in values else values.pop("id")}},
+                ConditionExpression=condition,
+                ReturnValuesOnConditionCheckFailure=asked,
+                **values,
+            )
+        return refused.value.response
+
+    assert put("attribute_not_exists(id)", "ALL_OLD")["Item"] == item
+    assert "Item" not in put("attribute_not_exists(id)", "NONE")
+    assert "Item" not in put("attribute_exists(id)", "ALL_OLD", id="2")
+    other = {":m": {"M": {"a": {"N": "2"}}}}
+    assert put("m = :m", "ALL_OLD", ExpressionAttributeValues=other)["Item"] == item
+    same = {":m": {"M": {"a": {"N": "1.0"}}}}
+    table.put_item(
+        TableName="rows",
+        Item={"id": {"S": "1"}},
+        ConditionExpression="m = :m",
+        ExpressionAttributeValues=same,
+    )
+    assert table.scan(TableName="rows")["Items"] == [{"id": {"S": "1"}}]

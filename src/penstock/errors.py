@@ -69,7 +69,7 @@ A message says what was found, what was expected and where, and ends without a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Self
@@ -126,9 +126,7 @@ class Failure:
         return cls(error.reason, str(error))
 
 
-def _restore(
-    kind: type[PenstockError], args: tuple[Any, ...], fields: dict[str, Any]
-) -> PenstockError:
+def _restore(kind: type[PenstockError], args: Any, fields: Mapping[str, Any]) -> PenstockError:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(fields)
@@ -478,6 +476,8 @@ class RowTooLargeError(SinkRefusedError):
 
 class RowExistsError(SinkError):
     """A row exists under this key already; it is not changed."""
+
+    item: Mapping[str, Any] | None = None  # the row, if the request asks for it
 
 
 class ObjectMissingError(SinkError):

@@ -12,7 +12,7 @@ from penstock.sinks.error_table import (
     OpenDeadLetters,
 )
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
-from penstock.sinks.item_json import name_type, write_item
+from penstock.sinks.item_json import name_type, read_item, write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
@@ -42,6 +42,7 @@ __all__ = [
     "name_type",
     "open_table",
     "query_rows",
+    "read_item",
     "read_rows",
     "write_item",
 ]

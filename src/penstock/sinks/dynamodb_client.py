@@ -168,4 +168,7 @@ class DynamoDbClient:
         kind = _KINDS.get(fault, SinkUnavailableError)
         if kind is SinkRefusedError and "Item size" in message:
             kind = RowTooLargeError
-        return kind(f"DynamoDB's {operation} was refused: {problem}")
+        error = kind(f"DynamoDB's {operation} was refused: {problem}")
+        if isinstance(error, RowExistsError):
+            error.item = answer.read_object().get("Item")
+        return error

@@ -287,6 +287,24 @@ def test_of_calls_made_together_only_those_that_failed_are_retried(
     assert time.pauses == [0.05, 0.1]
 
 
+def test_a_refused_condition_has_the_item_that_was_asked_for(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
+    item = {"id": {"S": "1"}}
+    told = {"__type": "x#ConditionalCheckFailedException", "message": "no", "Item": item}
+    api.replies = [
+        Reply(400, json.dumps(told).encode()),
+        refusal("ConditionalCheckFailedException"),
+    ]
+
+    with pytest.raises(RowExistsError) as refused:
+        dynamodb.call("PutItem", _BODY)
+    with pytest.raises(RowExistsError) as other:
+        dynamodb.call("PutItem", _BODY)
+
+    assert (refused.value.item, other.value.item) == (item, None)
+
+
 def test_calls_made_together_follow_dynamodbs_clock(
     api: DynamoDbApi, dynamodb: DynamoDbClient
 ) -> None:
