@@ -270,7 +270,9 @@ class CdcJob:
 
     def rows(self):
         """The rows of the current table, without positions."""
-        found = self.spark.table(f"lake.{self.table}").drop("_lsn", "_offset", "_changed_at")
+        found = self.spark.table(f"lake.{self.table}").drop(
+            "_lsn", "_offset", "_changed_at", "_older_lsn"
+        )
         rows = [row.asDict(recursive=True) for row in found.collect()]
         assert len({row["id"] for row in rows}) == len(rows)
         return {row["id"]: row for row in rows}

@@ -80,7 +80,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
         job.take(placed, job.number - 1)  # the driver ended before it noted that it was done
 
         assert job.rows() == film.rows
-        assert _read_items(dynamodb) == film.rows
+        assert read_rows(dynamodb) == film.rows
         assert _read_valid(spark, f"lake.{name}_history") == film.rows
 
     _check_versions(spark.table(f"lake.{name}_history").collect())
@@ -97,7 +97,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
     assert [each.asDict() for each in found] == [{"id": 7, "title": "after", "rate": 0.99}]
 
 
-def _read_items(table):
+def read_rows(table):
     items = [each for each in table.scan()["Items"] if "_deleted" not in each]
     rows = [{name: _to_python(value) for name, value in each.items()} for each in items]
     return {

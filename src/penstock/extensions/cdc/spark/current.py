@@ -5,11 +5,14 @@ Its columns are those of the database's table, and
     _lsn          the place of the last change in the database's log
     _offset       the Kafka offset of that change
     _changed_at   when the database made it
+    _older_lsn    the places of values that are older: those that the last change did not have
 
 A change is written by one MERGE per batch, of the net change of each row, and only if its position
-is later than the row's. So a batch that comes again changes nothing. Rows are deleted and replaced
-by delete files (merge-on-read): no data file is written again but by compaction, which the job
-does for small files once in 20 commits, and `jobs/maintain_lake.py` for all.
+is later than the row's, or than that of a value that the row's last change does not have
+(`penstock.extensions.cdc.spark.long_values`). So a batch that comes again changes nothing. Rows
+are deleted and replaced by delete files (merge-on-read): no data file is written again but by
+compaction, which the job does for small files once in 20 commits, and `jobs/maintain_lake.py` for
+all.
 
 Deleted rows are gone. The table TABLE_deleted has their keys and positions for as long as Kafka
 may still have an older change, and is read only if a batch has changes from before its last one
@@ -31,6 +34,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, StructType
 
 from penstock.errors import SinkUnavailableError
+from penstock.extensions.cdc.spark.long_values import OLDER, LongValue, write_older
 from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns, merge_columns
@@ -78,6 +82,7 @@ class CurrentTable:
         self._buckets = buckets
         self._deletions = Deletions(f"{table}{_DELETED}", remembered_days)
         self._expiration = Expiration()
+        self._last: int | None = None  # no change has a later place, once it is known
 
     def write(self, batch: ChangeBatch) -> None:
         """Write net changes; this is idempotent.
@@ -95,6 +100,9 @@ class CurrentTable:
         table = IcebergTable(spark, self.name)
         before = table.sequence()
         grow_table(spark, table, batch.changes.type)
+        if batch.log.is_unavailable and OLDER not in table.schema().names:
+            spark.sql(f"ALTER TABLE {self.name} ADD COLUMN {OLDER} MAP<STRING, BIGINT>")
+            table.refresh()
         key = find_key_columns(table.schema(), batch)
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log)
         self._merge(source, batch, table.schema(), key)
@@ -119,28 +127,59 @@ class CurrentTable:
         self, source: DataFrame, batch: ChangeBatch, columns: StructType, key: Sequence[str]
     ) -> None:
         view = f"penstock_changes_{next(_VIEWS)}"
-        fields = match_columns(columns, batch.changes.type, is_nested=False)
         source.createOrReplaceTempView(view)
-        values = {quote(each): f"s.{quote(each)}" for each in fields}
-        updated = values | {
-            quote(name): f"IF(s.{kept} >= t._lsn, s.{quote(name)}, t.{quote(name)})"
-            for name, field in fields.items()
-            if (kept := quote(f"{KEPT}{field.name}")).strip("`") in source.columns
-        }
-        own = {each: f"s.{each}" for each in POSITION}
+        fields = match_columns(columns, batch.changes.type, is_nested=False)
+        updated = {quote(each): f"s.{quote(each)}" for each in fields}
+        updated |= {each: f"s.{each}" for each in POSITION}
+        inserted, late = dict(updated), ""
+        if OLDER in columns.names:
+            values = [
+                LongValue(name, f"s.{quote(kept)}" if kept in source.columns else "")
+                for name, field in fields.items()
+                if field.name in batch.long_fields and (kept := f"{KEPT}{field.name}")
+            ]
+            some = [each for each in values if each.kept]
+            updated |= {each.column: each.choose() for each in some}
+            places = {each.key: each.write_place() for each in some}
+            updated[OLDER] = write_older(places, "s._lsn")
+            places = {each.key: each.write_first() for each in some}
+            inserted[OLDER] = write_older(places, "s._lsn")
+            late = self._write_late(values, batch)
         matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
         try:
             bounds = find_bounds(source, key[0], columns)
             statement = f"""
                 MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
                 WHEN MATCHED AND {_IS_NEWER} AND s.{_DELETED} THEN DELETE
-                WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated | own)}
+                WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated)}
+                {late}
                 WHEN NOT MATCHED AND NOT s.{_DELETED} THEN
-                    INSERT ({", ".join(values | own)}) VALUES ({", ".join((values | own).values())})
+                    INSERT ({", ".join(inserted)}) VALUES ({", ".join(inserted.values())})
             """
             run_commit(source.sparkSession, statement, self.name)
         finally:
             source.sparkSession.catalog.dropTempView(view)
+
+    def _write_late(self, values: Sequence[LongValue], batch: ChangeBatch) -> str:
+        """Return the clause for changes that are older than rows, and later than values of theirs.
+
+        It makes the MERGE read all columns of rows, so a batch that comes in order has none.
+        """
+        if self._last is None:
+            (row,) = batch.spark.table(self.name).selectExpr("MAX(_lsn) AS last").collect()
+            self._last = -1 if row["last"] is None else int(row["last"])
+        is_late = batch.log.least <= self._last
+        self._last = max(self._last, batch.log.greatest)
+        if not values or not is_late:
+            return ""
+        updated = {each.column: each.choose_late() for each in values}
+        places = {each.key: each.write_late_place() for each in values}
+        updated[OLDER] = write_older(places, "t._lsn")
+        return (
+            f"WHEN MATCHED AND t.{OLDER} IS NOT NULL"
+            f" AND ({' OR '.join(each.is_later for each in values)})"
+            f" THEN UPDATE SET {_assign(updated)}"
+        )
 
     def _delete_before(self, spark: SparkSession, moment: Moment) -> None:
         run_commit(spark, f"DELETE FROM {self.name} WHERE {moment.is_later}", self.name)

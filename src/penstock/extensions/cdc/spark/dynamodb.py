@@ -1,7 +1,8 @@
 """A DynamoDB table that is equal to a table of the database.
 
 A row has the columns of the database's table, `_lsn` and `_offset`: the place of its last change,
-before which no other one is written. Its key is the primary key as text, in the attribute of its
+before which no other one is written but for values that this one does not have
+(`penstock.extensions.cdc.spark.items`). Its key is the primary key as text, in the attribute of its
 column; a key of several columns is joined by `/` in the attribute `_key`. A deleted row keeps its
 key and place, has `_deleted`, and `_expiresAt` for the table's TTL.
 """
@@ -19,11 +20,12 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
-from penstock.errors import RowExistsError, SinkRefusedError
+from penstock.errors import RowExistsError, SinkUnavailableError
+from penstock.extensions.cdc.spark.items import OLDER, Item, ItemChange
 from penstock.extensions.cdc.spark.net import KEPT, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.records import DELETED, KeyFormat, Mode, RowShape, find_row_key
-from penstock.sinks import write_item
+from penstock.sinks import read_item, write_item
 from penstock.spark.columns import read_columns
 from penstock.spark.failures import in_chunks, run_task
 from penstock.spark.lake.conversion import quote
@@ -32,6 +34,7 @@ from penstock.spark.sinks.dynamodb import open_client
 
 _DAY_SECONDS: Final = 86_400
 _KEY: Final = "_key"
+_TRIES: Final = 5
 _NAMES: Final = {"#lsn": "_lsn", "#offset": "_offset"}
 _IS_OLDER: Final = "#lsn < :lsn OR (#lsn = :lsn AND #offset < :offset)"
 _IS_NEWER: Final = f"attribute_not_exists(#lsn) OR {_IS_OLDER}"
@@ -69,7 +72,8 @@ class CurrentDynamoDbTable:
             rows = batch.net.select(
                 F.struct(*values).alias(EVENT), DELETED, "_lsn", "_offset", *kept
             )
-            run_task(rows, _WriteRows(self.table, batch.key, names, expires_at))
+            task = _WriteRows(self.table, batch.key, names, batch.long_fields, expires_at)
+            run_task(rows, task)
         if batch.log.complete is not None:
             delete_before(self.table, batch.log.complete, expires_at)
 
@@ -81,65 +85,25 @@ class _WriteRows:
     table: str
     key: tuple[str, ...]
     names: Mapping[str, str]
+    long_fields: tuple[str, ...]
     expires_at: int
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[None]:
         for chunk in in_chunks(rows):
-            puts, updates = list[bytes](), list[bytes]()
-            for row in chunk:
-                if unknown := self._find_unknown(row):
-                    updates.append(self._update(row, unknown))
-                else:
-                    puts.append(self._put(row))
-            write_each("PutItem", puts)
-            write_each("UpdateItem", updates)
+            write_changes(self.table, map(self._read_change, chunk))
         yield from ()
 
-    def _find_unknown(self, row: Any) -> set[str]:
-        """Return the fields whose values the log does not have."""
-        return {
-            name
-            for name in self.names
-            if f"{KEPT}{name}" in row and not row[DELETED] and row[f"{KEPT}{name}"] is None
-        }
-
-    def _put(self, row: Any) -> bytes:
-        if row[DELETED]:
-            own = {DELETED: True, "_expiresAt": self.expires_at}
-            item = {**self._find_key(row), **own}
-        else:
-            item = {**self._read_values(row), **self._find_key(row)}
-        return write_put(self.table, item, row["_lsn"], row["_offset"])
-
-    def _update(self, row: Any, unknown: set[str]) -> bytes:
-        """Write a row without values that the log does not have; those that are there stay."""
+    def _read_change(self, row: Any) -> ItemChange:
         key = self._find_key(row)
-        lost = {self.names[each] for each in unknown}
-        given = {
-            name: value
-            for name, value in self._read_values(row).items()
-            if name not in lost and name not in key
+        if row[DELETED]:
+            item = {**key, DELETED: True, "_expiresAt": self.expires_at}
+        else:
+            item = {**self._read_values(row), **key}
+        places = {
+            self.names[each]: row[kept] if (kept := f"{KEPT}{each}") in row else row["_lsn"]
+            for each in self.long_fields
         }
-        given |= {"_lsn": row["_lsn"], "_offset": row["_offset"]}
-        places = {name: f"{at}" for at, name in enumerate(given)}
-        assigned = ", ".join(f"#a{at} = :a{at}" for at in places.values())
-        values = {f":a{places[name]}": value for name, value in given.items()}
-        names = {f"#a{at}": name for name, at in places.items()} | {
-            "#deleted": DELETED,
-            "#expires": "_expiresAt",
-        }
-        return _write_request(
-            {
-                "TableName": self.table,
-                "UpdateExpression": f"SET {assigned} REMOVE #deleted, #expires",
-                "ConditionExpression": _IS_NEWER,
-                "ExpressionAttributeNames": {**_NAMES, **names},
-            },
-            Key=write_item(key),
-            ExpressionAttributeValues=write_item(
-                {**values, ":lsn": row["_lsn"], ":offset": row["_offset"]}
-            ),
-        )
+        return ItemChange(item, row["_lsn"], row["_offset"], places)
 
     def _find_key(self, row: Any) -> dict[str, str]:
         return find_row_key(_make_shape(self.key), row[EVENT].asDict())
@@ -149,17 +113,68 @@ class _WriteRows:
         return {self.names[name]: _simplify(value) for name, value in found.items()}
 
 
-def write_put(table: str, item: Mapping[str, Any], lsn: int, offset: int) -> bytes:
-    """Return the request that writes an item unless it has a later change."""
-    return _write_request(
-        {
-            "TableName": table,
-            "ConditionExpression": _IS_NEWER,
-            "ExpressionAttributeNames": _NAMES,
-        },
-        Item=write_item({**item, "_lsn": lsn, "_offset": offset}),
-        ExpressionAttributeValues=write_item({":lsn": lsn, ":offset": offset}),
+def write_changes(table: str, changes: Iterable[ItemChange]) -> None:
+    """Write changes; one that is older than its item gives it the values that it lacks.
+
+    Raises:
+        SinkRefusedError: DynamoDB cannot hold a row.
+        SinkAccessDeniedError, SinkUnavailableError: some may be written; write all again.
+    """
+    client = open_client()
+    left = [(each, _write_first(table, each)) for each in changes]
+    for _ in range(_TRIES):
+        outcomes = client.call_each("PutItem", [body for _, body in left])
+        refused = [(each, error) for (each, _), error in zip(left, outcomes, strict=True) if error]
+        left = []
+        for change, error in refused:
+            if not isinstance(error, RowExistsError):
+                raise error
+            found = read_item(error.item) if error.item else None
+            if (item := change.merge(found)) is not None:
+                left.append((change, _write_over(table, item, found or {})))
+        if not left:
+            return
+    raise SinkUnavailableError(
+        f"found {len(left)} rows of {table} that changed in each of {_TRIES} tries, expected no"
+        " other writer"
     )
+
+
+def _write_first(table: str, change: ItemChange) -> bytes:
+    """Return the request that writes a change unless it needs what the item has."""
+    item = change.merge(None) or {}
+    if not change.is_whole:
+        return _write_over(table, item, {})
+    values = {":lsn": change.lsn, ":offset": change.offset}
+    return _write_put(table, item, _IS_NEWER, _NAMES, values)
+
+
+def _write_over(table: str, item: Item, found: Item) -> bytes:
+    """Return the request that writes an item unless another change was written since `found`."""
+    names = {"#lsn": "_lsn", "#offset": "_offset", "#older": OLDER}
+    values = {f":{each[1:]}": found[name] for each, name in names.items() if name in found}
+    condition = " AND ".join(
+        f"{each} = :{each[1:]}" if name in found else f"attribute_not_exists({each})"
+        for each, name in names.items()
+    )
+    return _write_put(table, item, condition, names, values)
+
+
+def _write_put(
+    table: str, item: Item, condition: str, names: Mapping[str, str], values: Mapping[str, Any]
+) -> bytes:
+    """Return the request of a conditional write, whose refusal has the item that is there."""
+    request = {
+        "TableName": table,
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": names,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    written = {"Item": write_item(item)}
+    if values:
+        written["ExpressionAttributeValues"] = write_item(values)
+    fields = [b'"%b":%b' % (name.encode(), text) for name, text in written.items()]
+    return b"%b,%b}" % (json.dumps(request).encode()[:-1], b",".join(fields))
 
 
 def delete_before(table: str, moment: Moment, expires_at: int) -> None:
@@ -169,8 +184,8 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
         SinkAccessDeniedError, SinkUnavailableError: some may be deleted; delete all again.
     """
     client = open_client()
-    keys = client.call("DescribeTable", json.dumps({"TableName": table}).encode())
-    names = [each["AttributeName"] for each in keys["Table"]["KeySchema"]]
+    found = client.call("DescribeTable", json.dumps({"TableName": table}).encode())
+    names = [each["AttributeName"] for each in found["Table"]["KeySchema"]]
     request: dict[str, Any] = {
         "TableName": table,
         "FilterExpression": f"({_IS_OLDER}) AND attribute_not_exists(#deleted)",
@@ -188,30 +203,12 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
     while True:
         page = client.call("Scan", json.dumps(request).encode())
         own = {DELETED: True, "_expiresAt": expires_at}
-        texts = [{name: each[name]["S"] for name in names} for each in page["Items"]]
-        puts = [write_put(table, {**each, **own}, moment.lsn, moment.offset) for each in texts]
-        write_each("PutItem", puts)
+        keys = [{name: each[name]["S"] for name in names} for each in page["Items"]]
+        deletions = (ItemChange({**key, **own}, moment.lsn, moment.offset, {}) for key in keys)
+        write_changes(table, deletions)
         if "LastEvaluatedKey" not in page:
             return
         request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
-
-
-def write_each(operation: str, bodies: Iterable[bytes]) -> None:
-    """Make calls; a row that has a later change is left as it is.
-
-    Raises:
-        SinkRefusedError: DynamoDB cannot hold a row.
-        SinkAccessDeniedError, SinkUnavailableError: some may be made.
-    """
-    for refused in open_client().call_each(operation, bodies):
-        if isinstance(refused, SinkRefusedError) and not isinstance(refused, RowExistsError):
-            raise refused
-
-
-def _write_request(plain: Mapping[str, Any], **written: bytes) -> bytes:
-    """Return the body of a request, of plain fields and of those that are written already."""
-    fields = [b'"%b":%b' % (name.encode(), text) for name, text in written.items()]
-    return b"%b,%b}" % (json.dumps(plain).encode()[:-1], b",".join(fields))
 
 
 def _to_plain(value: str, type_: DataType) -> Column:

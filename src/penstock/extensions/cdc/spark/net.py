@@ -10,7 +10,7 @@ records has at least the snapshot's place.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, NamedTuple, Self
 
@@ -39,6 +39,7 @@ _MEASURES: Final = {
     "truncations": f"COLLECT_LIST(IF(_op = 't', STRUCT(_written.*, _offset, {_TIME}), NULL))",
     "deleted": "MAX(IF(_op = 'd', _lsn, NULL))",
     "least": "MIN(_lsn)",
+    "greatest": "MAX(_lsn)",
 }
 
 
@@ -104,6 +105,7 @@ class BatchLog:
         complete: the place of a snapshot that ends here: rows of earlier places were deleted.
         deleted: a place that no deletion among them comes after; None without a deletion.
         least: the first place of a change.
+        greatest: a place that no change among them comes after.
         is_unavailable: whether values are missing, which the rows have that are there.
     """
 
@@ -115,6 +117,7 @@ class BatchLog:
     complete: Moment | None
     deleted: int | None
     least: int
+    greatest: int
     is_unavailable: bool
 
 
@@ -146,8 +149,9 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
         sum(row["keyless"] for row in found),
         tuple(truncations),
         max((Moment(*row["complete"]) for row in found if row["complete"]), default=None),
-        _find_deleted(found, state),
+        _find_last((row["deleted"] for row in found), state),
         min((row["least"] for row in found), default=0),
+        _find_last((row["greatest"] for row in found), state) or 0,
         any(row["lost"] for row in found),
     )
 
@@ -167,10 +171,10 @@ def _find_snapshots(rows: Sequence[Row], before: LogState) -> dict[str, tuple[in
     return {**before.snapshots, **later}
 
 
-def _find_deleted(rows: Sequence[Row], state: LogState) -> int | None:
-    """Return the last place that a deletion may get from `order_changes`."""
-    deleted = [row["deleted"] for row in rows if row["deleted"] is not None]
-    return max([*deleted, *(lsn for _, lsn in state.snapshots.values())]) if deleted else None
+def _find_last(places: Iterable[int | None], state: LogState) -> int | None:
+    """Return the last place that changes at these places may get from `order_changes`."""
+    found = [each for each in places if each is not None]
+    return max([*found, *(lsn for _, lsn in state.snapshots.values())]) if found else None
 
 
 def order_changes(changes: Changes, state: LogState) -> Changes:
@@ -189,21 +193,21 @@ def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFr
 
     Columns are `event`, `_deleted`, `_lsn`, `_offset`, `_changed_at`. If the text of values that
     are `unavailable` is given, a value that the last change does not have is that of a change
-    before it, and `_kept_FIELD` has the place of that change; it is null if no change has it.
+    before it, null of a deletion; `_kept_FIELD` is the place of that change, null if there is none.
     """
     last = F.struct("event", "_op", "_lsn", "_offset", "_changed_at")
     position = F.struct("_lsn", "_offset")
-    key, truncated = state.key, state.truncated
-    rows = changes.rows
+    key, truncated, rows = state.key, state.truncated, changes.rows
     if truncated is not None:
         end = f"NAMED_STRUCT('commit', {truncated.commit}L, 'own', {truncated.own}L)"
         rows = rows.filter(f"_written > {end}")
     keys = [F.expr(f"{EVENT}.{quote(each)}").alias(f"_key_{at}") for at, each in enumerate(key)]
-    lost = dict(find_unavailable(changes.type, unavailable)) if unavailable else {}
+    found = find_unavailable(changes.type, unavailable) if unavailable else ()
+    lost = {name: is_lost for name, is_lost in found if name not in key}
     kept = [
         F.expr(
-            f"MAX_BY(STRUCT({EVENT}.{quote(name)} AS value, _lsn AS lsn), STRUCT(_lsn, _offset))"
-            f" FILTER (WHERE NOT {is_lost})"
+            f"MAX_BY(STRUCT(IF(_op = 'd', NULL, {EVENT}.{quote(name)}) AS value, _lsn AS lsn),"
+            f" STRUCT(_lsn, _offset)) FILTER (WHERE _op = 'd' OR NOT {is_lost})"
         ).alias(f"{KEPT}{name}")
         for name, is_lost in lost.items()
     ]

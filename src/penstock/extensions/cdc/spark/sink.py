@@ -14,7 +14,14 @@ from penstock.consuming import SchemaReaders
 from penstock.errors import JobError, Reason
 from penstock.extensions.cdc.spark.envelope import Changes, read_changes
 from penstock.extensions.cdc.spark.keys import find_key
-from penstock.extensions.cdc.spark.net import BatchLog, LogState, find_net, measure, order_changes
+from penstock.extensions.cdc.spark.net import (
+    BatchLog,
+    LogState,
+    find_net,
+    find_unavailable,
+    measure,
+    order_changes,
+)
 from penstock.spark.rows import EVENT
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
@@ -34,6 +41,7 @@ class ChangeBatch:
         changes: the changes of rows that they hold, each with its place in the order of all.
         log: the figures of the changes.
         net: the net change of each row (`find_net`).
+        long_fields: the fields whose values the log may not have, as they are out of line.
     """
 
     part: Part
@@ -42,6 +50,7 @@ class ChangeBatch:
     changes: Changes
     log: BatchLog
     net: DataFrame
+    long_fields: tuple[str, ...]
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -135,7 +144,9 @@ class ChangeSink(Sink):
         ordered = order_changes(changes, log.state)
         lost = self.unavailable if log.is_unavailable else ""
         with _keep(find_net(ordered, log.state, lost)) as net:
-            batch = ChangeBatch(part, self.topic, kept, ordered, log, net)
+            unavailable = find_unavailable(changes.type, self.unavailable)
+            fields = tuple(name for name, _ in unavailable if name not in log.state.key)
+            batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields)
             for each in self.outputs:
                 each.write(batch)
 
