@@ -34,6 +34,7 @@ _LINKED: Final = (
 _LEFT_OUT: Final = shutil.ignore_patterns(
     "__pycache__", ".cache", ".venv", ".terraform*", "*.tfstate*"
 )
+_START_SECONDS: Final = 60  # of pytest, on a machine with much else to do
 _UNSET: Final = ("NIGHTLY", "SEED")  # a bug needs few trials
 # Failures of a mutant that cannot run, and of one that hangs: no test has looked at its promise.
 _NO_PROOF: Final = ("NameError", "ImportError", "ModuleNotFoundError", "Failed: Timeout")
@@ -90,7 +91,7 @@ def run_tests(copy: Path, words: Sequence[str], seconds: int) -> dict[str, str]:
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
-            timeout=seconds * (len(words) + 1),
+            timeout=_START_SECONDS + seconds * len(words),
         )
     if not report.exists():
         return {}
