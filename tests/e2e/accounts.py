@@ -176,7 +176,7 @@ class Accounts:
             wait_until(
                 "no consumer is connected",
                 lambda: all(end.done() for end in ends) or not self._list_connections(),
-                300,
+                900,
             )
             self.producer.destroy()
             for end in ends:
