@@ -39,6 +39,12 @@ def quote(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
+def quote_text(text: str) -> str:
+    """Write a text as a literal of Spark's SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def project_event(event: StructType, columns: StructType) -> dict[str, str]:
     """Return the SQL of the value of each column whose field the event has, by column."""
     held = match_columns(columns, event, is_nested=False)

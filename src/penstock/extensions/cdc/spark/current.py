@@ -34,11 +34,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, StructType
 
 from penstock.errors import SinkUnavailableError
-from penstock.extensions.cdc.spark.long_values import OLDER, LongValue, write_older
+from penstock.extensions.cdc.spark.items import OLDER
+from penstock.extensions.cdc.spark.long_values import LongValue, write_older
 from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns, merge_columns
-from penstock.spark.lake.conversion import project_event, quote, write_type
+from penstock.spark.lake.conversion import project_event, quote, quote_text, write_type
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.spark.lake.maintenance import write_compaction
@@ -332,9 +333,9 @@ def _assign(values: Mapping[str, str]) -> str:
 
 def _comment(metadata: Mapping[str, Any]) -> str:
     text = metadata.get("comment")
-    return f" COMMENT {_literal(text, 'STRING')}" if text else ""
+    return f" COMMENT {quote_text(text)}" if text else ""
 
 
 def _literal(text: str, type_: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'" if type_ == "STRING" else f"CAST('{escaped}' AS {type_})"
+    quoted = quote_text(text)
+    return quoted if type_ == "STRING" else f"CAST({quoted} AS {type_})"

@@ -142,7 +142,7 @@ def write_changes(table: str, changes: Iterable[ItemChange]) -> None:
 
 def _write_first(table: str, change: ItemChange) -> bytes:
     """Return the request that writes a change unless it needs what the item has."""
-    item = change.merge(None) or {}
+    item = change.replace({})
     if not change.is_whole:
         return _write_over(table, item, {})
     values = {":lsn": change.lsn, ":offset": change.offset}

@@ -39,16 +39,13 @@ class ItemChange:
 
     def merge(self, found: Item | None) -> Item | None:
         """Return the item after this change; None if it stays as it is found."""
-        if found is None:
-            return self._replace({}, dict.fromkeys(self.places, NONE))
-        older = found.get(OLDER, {})
-        if (found["_lsn"], found["_offset"]) < (self.lsn, self.offset):
-            known = {each: older.get(each, found["_lsn"]) for each in self.places}
-            return self._replace(found, known)
-        return self._mend(found, older)
+        if found and (found["_lsn"], found["_offset"]) >= (self.lsn, self.offset):
+            return self._mend(found)
+        return self.replace(found or {})
 
-    def _replace(self, found: Item, known: Mapping[str, int]) -> Item:
-        """Return the item of this change, with values of the item before that are later."""
+    def replace(self, found: Item) -> Item:
+        """Return the item of this change, with values of an earlier item, or {}, that are later."""
+        known = dict.fromkeys(self.places, found.get("_lsn", NONE)) | found.get(OLDER, {})
         item = {**self.item, "_lsn": self.lsn, "_offset": self.offset}
         older = {}
         for name, place in self.places.items():
@@ -59,8 +56,9 @@ class ItemChange:
                 older[name] = last
         return item | ({OLDER: older} if older else {})
 
-    def _mend(self, found: Item, older: Mapping[str, int]) -> Item | None:
+    def _mend(self, found: Item) -> Item | None:
         """Return a later item with values of this change that are later than its own."""
+        older = found.get(OLDER, {})
         given = {
             name: place
             for name, place in self.places.items()

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from penstock.spark.lake.conversion import quote
-
-OLDER: Final = "_older_lsn"
-_NONE: Final = "-1L"  # the place of a value that no change has
+from penstock.extensions.cdc.spark.items import NONE, OLDER
+from penstock.spark.lake.conversion import quote, quote_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +34,16 @@ class LongValue:
     @property
     def key(self) -> str:
         """The name as a text of SQL, as `_older_lsn` has it."""
-        return "'" + self.name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return quote_text(self.name)
 
     @property
     def is_later(self) -> str:
-        """Whether the batch's value is later than one that is older than its row."""
+        """The condition that the batch's value is later than the row's, which is an older one."""
         return f"COALESCE({self._given} >= {self._older}, FALSE)"
 
     def write_first(self) -> str:
         """Return the place of the value of a new row."""
-        return f"COALESCE({self.kept}, {_NONE})"
+        return f"COALESCE({self.kept}, {NONE}L)"
 
     def choose(self) -> str:
         """Return the value of a row that gets a later change."""

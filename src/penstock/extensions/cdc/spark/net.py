@@ -192,8 +192,8 @@ def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFr
     """Return the last change of each row that is not over, by its key; without a key, none.
 
     Columns are `event`, `_deleted`, `_lsn`, `_offset`, `_changed_at`. If the text of values that
-    are `unavailable` is given, a value that the last change does not have is that of a change
-    before it, null of a deletion; `_kept_FIELD` is the place of that change, null if there is none.
+    are `unavailable` is given, each such field has the value of the last change that has one; a
+    deletion counts as a change to null. `_kept_FIELD` has the place of that change, or null.
     """
     last = F.struct("event", "_op", "_lsn", "_offset", "_changed_at")
     position = F.struct("_lsn", "_offset")
