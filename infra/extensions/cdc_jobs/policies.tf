@@ -63,7 +63,7 @@ locals {
       # A TRUNCATE and a whole snapshot look for the rows before them.
       Sid      = "KeepCurrentRows"
       Effect   = "Allow"
-      Action   = ["dynamodb:DescribeTable", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"]
+      Action   = ["dynamodb:DescribeTable", "dynamodb:PutItem", "dynamodb:Scan"]
       Resource = [for topic in keys(job.dynamodb) : "${local._tables}-${local.names[name][topic]}"]
     }] : statement if length(job.dynamodb) > 0]
   }
