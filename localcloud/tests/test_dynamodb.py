@@ -50,11 +50,11 @@ def test_a_refused_put_returns_the_item_that_is_there_only_on_request(table) -> 
     item = {"id": {"S": "1"}, "m": {"M": {"a": {"N": "1"}}}}
     table.put_item(TableName="rows", Item=item)
 
-    def put(condition, asked, **values):
+    def put(condition, asked, key="1", **values):
         with pytest.raises(ClientError, match="ConditionalCheckFailedException") as refused:
             table.put_item(
                 TableName="rows",
-                Item={"id": {"S": "1" if "id" not in values else values.pop("id")}},
+                Item={"id": {"S": key}},
                 ConditionExpression=condition,
                 ReturnValuesOnConditionCheckFailure=asked,
                 **values,
@@ -63,7 +63,7 @@ def test_a_refused_put_returns_the_item_that_is_there_only_on_request(table) -> 
 
     assert put("attribute_not_exists(id)", "ALL_OLD")["Item"] == item
     assert "Item" not in put("attribute_not_exists(id)", "NONE")
-    assert "Item" not in put("attribute_exists(id)", "ALL_OLD", id="2")
+    assert "Item" not in put("attribute_exists(id)", "ALL_OLD", key="2")
     other = {":m": {"M": {"a": {"N": "2"}}}}
     assert put("m = :m", "ALL_OLD", ExpressionAttributeValues=other)["Item"] == item
     same = {":m": {"M": {"a": {"N": "1.0"}}}}

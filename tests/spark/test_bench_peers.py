@@ -48,7 +48,7 @@ class _System:
 
 @pytest.fixture
 def stopped(monkeypatch):
-    """What was written while the system stood still, in a rung without processes."""
+    """Replace all processes of the rung; list the backlogs, and if the system stood still."""
     written, still = [], []
 
     class Stopped:
@@ -109,7 +109,7 @@ def test_a_process_and_its_children_stand_still_and_go_on():
 
 
 def _await_state(expected, *pids):
-    """Whether processes soon stand still, or soon do not; a signal takes a moment."""
+    """Wait until all processes stand still, or until none does; return if that happened."""
     until = time.monotonic() + 10
     while any(is_stopped(pid) != expected for pid in pids) and time.monotonic() < until:
         time.sleep(0.01)
