@@ -59,6 +59,7 @@ module "dashboard" {
 """
 NETWORK = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}  # of a consumer
 _NO_CHANGES, _CHANGES = 0, 2
+_AS_KNOWN = "-refresh=false"
 
 
 # How many resources of a type were created, updated, replaced or deleted.
@@ -70,10 +71,14 @@ class Root(Account):
 
     __slots__ = ()
 
-    def apply(self, **changes: Any) -> Changes:
-        """Make what its root declares, with changes to the variables that stay."""
+    def apply(self, *, refresh: bool = True, **changes: Any) -> Changes:
+        """Make what its root declares, with changes to the variables that stay.
+
+        To `refresh` is half of the work, and finds what others have changed since the last apply.
+        """
         self._keep(self.variables | changes)
-        said = self.run("apply", "-auto-approve", "-input=false", "-json").stdout
+        words = ["apply", "-auto-approve", "-input=false", "-json"]
+        said = self.run(*words, *([] if refresh else [_AS_KNOWN])).stdout
         told = map(json.loads, said.splitlines())
         planned = [one["change"] for one in told if one["type"] == "planned_change"]
         return Counter(
@@ -101,7 +106,7 @@ class Root(Account):
 
     def try_plan(self, **changes: Any) -> list[str]:
         """Plan with changes that do not stay; the errors."""
-        words = ("plan", "-input=false", "-json", "-refresh=false", *_words(changes))
+        words = ("plan", "-input=false", "-json", _AS_KNOWN, *_words(changes))
         return [error.text for error in read_errors(self.run(*words, fine=(0, 1)).stdout)]
 
     def has_changes(self) -> bool:
@@ -110,8 +115,8 @@ class Root(Account):
         return self.run(*words, fine=(_NO_CHANGES, _CHANGES)).returncode == _CHANGES
 
     def destroy(self) -> None:
-        """Delete all of it."""
-        self.run("destroy", "-auto-approve", "-input=false")
+        """Delete all of it, as the last plan found it."""
+        self.run("destroy", "-auto-approve", "-input=false", _AS_KNOWN)
 
     def run(self, *words: str, fine: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
         """Run Terraform, and keep what it says beside the copy of infra/."""
@@ -262,7 +267,7 @@ class Accounts:
             running = pool.submit(call)
             while not running.done():
                 admitted.append(self._is_admitted(self._read_login(root, arn)))
-                time.sleep(0.5)  # a login is work for the brokers too
+                time.sleep(1)  # a login is work for the brokers too
         return running.result(), admitted
 
     def _is_admitted(self, login: dict[str, str]) -> bool:

@@ -110,6 +110,7 @@ def exercise(accounts: Accounts, registry: Registry) -> Exercised:
     said = {run: told for each in submitted for run, told in each.wait().items()}
     analytics.extend(SALES + GRANTS_IN_PART + DASHBOARD)
     analytics.apply(
+        refresh=False,
         jobs=list_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
         tables=TABLES | {"orders": {"key": ["orderId"]}},
     )

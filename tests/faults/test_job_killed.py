@@ -19,7 +19,7 @@ _CALLS = 250  # of a start with a batch to finish and a new one
 
 def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials, fault):
     kills = fault("job-killed")
-    moments = [*CONSUMED.items()][: trials(4, len(CONSUMED))]
+    moments = [*CONSUMED.items()][: trials(3, len(CONSUMED))]
     for moment, (steps, performed) in moments:
         readings.send(BATCH)
         trap = Trap(steps, performed)
@@ -40,11 +40,11 @@ def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials,
 @pytest.mark.parametrize(
     ("steps", "writes"),
     [
-        # In `make pr`, tests/spark/test_lease.py has it within one process.
-        pytest.param((OFFSETS,), False, id="before the batch", marks=pytest.mark.nightly),
+        pytest.param((OFFSETS,), False, id="before the batch"),
         pytest.param((OFFSETS, FILE), True, id="amid the append"),
     ],
 )
+@pytest.mark.nightly  # tests/spark/test_lease.py and test_lake_fence.py have it in one process
 def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(
     readings, steps, writes, fault
 ):

@@ -23,8 +23,10 @@ def job(spark, lake_folder, tmp_path):
     return CdcJob(spark, tmp_path, f"cdc.film_{next(_NAMES)}")
 
 
-@pytest.mark.parametrize("flattened", [(False, False), (True, True), (False, True)])
-@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    ("full", "flattened"),
+    [(False, (False, False)), (False, (False, True)), (True, (False, False)), (True, (True, True))],
+)
 def test_the_table_is_equal_to_the_databases(job, full, flattened):
     """Also if its connector gets the transform that flattens records."""
     film = Source(full=full, flattened=flattened[0])
