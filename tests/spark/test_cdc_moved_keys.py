@@ -14,6 +14,8 @@ import pytest
 
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
+from penstock.extensions.cdc.spark.history import HistoryTable
+from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from tests.spark.changes import LONG, CdcJob, Source
 from tests.spark.films import create_item_table
 from tests.spark.test_cdc_outputs import read_rows
@@ -35,8 +37,16 @@ def items(cloud, jobs_account):
 @pytest.fixture
 def job(spark, lake_folder, tmp_path, items):
     name = f"cdc.film_{secrets.token_hex(4)}"
-    outputs = [CurrentTable, lambda _: CurrentDynamoDbTable(items.name, 8)]
-    return CdcJob(spark, tmp_path, name, lambda: [make(name) for make in outputs])
+    return CdcJob(
+        spark,
+        tmp_path,
+        name,
+        lambda: [
+            CurrentTable(name),
+            CurrentDynamoDbTable(items.name, 8),
+            HistoryTable(f"{name}_history", UNAVAILABLE),
+        ],
+    )
 
 
 def test_a_value_out_of_line_comes_after_a_change_without_it(job, items):
@@ -51,6 +61,31 @@ def test_a_value_out_of_line_comes_after_a_change_without_it(job, items):
     for each in late:
         job.take([each])
     assert job.rows() == read_rows(items) == film.rows
+    assert read_history(job, "title", "plot", "tags") == [
+        (1, 110, 120, "old", LONG, None),
+        (1, 120, 130, "old", f"{LONG} other", [LONG]),
+        (1, 130, None, "new", f"{LONG} other", [LONG]),
+    ]
+
+
+def test_a_row_is_deleted_before_its_insert_is_read(job, items):
+    """A truncation, which has no key, is read in the order of its own partition."""
+    film = Source()
+    film.insert(id=1, title="old")
+    film.update(1, title="new")
+    late = job.place(film.log)
+    film.log.clear()
+    film.delete(1)
+    film.insert(id=1, title="again")
+    film.delete(1)
+    job.take(job.place([(1, *record) for _, *record in film.log]))
+    for _ in range(2):
+        job.restart()
+        job.take(late, 1)
+    assert job.rows() == read_rows(items) == film.rows == {}
+    assert read_history(job, "title") == [
+        (1, 110, 120, "old"), (1, 120, 130, "new"), (1, 140, 150, "again"),
+    ]  # fmt: skip
 
 
 def test_a_value_of_a_batch_that_is_older_than_the_rows(job, items):
@@ -84,7 +119,7 @@ def test_rows_in_any_order_of_their_changes(job, items, seeded, trials):
         film = Source()
         film.lsn += 1_000_000 * job.number  # a history of its own, of rows of its own
         first = _ROWS * job.number
-        _change_rows(film, seeded, first)
+        versions = _change_rows(film, seeded, first)
         parts = [job.place(each) for each in _divide(film.log, seeded)]
         for pieces in zip(*(_cut(each, seeded) for each in parts), strict=True):
             taken = [record for each in pieces for record in each]
@@ -94,10 +129,21 @@ def test_rows_in_any_order_of_their_changes(job, items, seeded, trials):
                 job.take(taken, job.number - 1)
         for rows in (job.rows(), read_rows(items)):
             assert {at: row for at, row in rows.items() if at >= first} == film.rows
+        names = [name for name in film.columns if name != "id"]
+        found = read_history(job, *names)
+        assert [each for each in found if each[0] >= first] == sorted(versions)
+
+
+def read_history(job, *names):
+    """Return each version of the history: its id, its place, that of its end, its values."""
+    columns = ["id", "_lsn", "_until_lsn", *names]
+    rows = job.spark.table(f"lake.{job.table}_history").select(*columns).collect()
+    return sorted(map(tuple, rows))
 
 
 def _change_rows(film, random, first):
-    """Make changes of rows, those of one between those of others."""
+    """Make changes of rows, those of one between those of others; return the versions of each."""
+    made = {}
     turns = [first + at for at in range(_ROWS) for _ in range(random.randint(1, _CHANGES))]
     random.shuffle(turns)
     for at in turns:
@@ -110,6 +156,13 @@ def _change_rows(film, random, first):
             given = {"title": text, "plot": text, "tags": [text], "rate": 0.5}
             names = random.sample(sorted(given), random.randint(1, 2))
             film.update(at, **{name: given[name] for name in names})
+        made.setdefault(at, []).append((film.lsn, film.rows.get(at)))
+    return [
+        (at, lsn, until, *(value for name, value in row.items() if name != "id"))
+        for at, changes in made.items()
+        for (lsn, row), (until, _) in pairwise([*changes, (None, None)])
+        if row is not None
+    ]
 
 
 def _divide(log, random):

@@ -14,12 +14,12 @@ locals {
   # As penstock.tables.name_table names them.
   names = { for name, job in var.jobs : name => { for topic in job.topics : topic => lower(replace(topic, "/[^0-9A-Za-z_]+/", "_")) } }
 
-  # Tables of the lake: current ones with the keys of deleted rows, histories, and the refined one.
+  # Tables of the lake: current ones and histories, each with keys of deleted rows, and the refined one.
   lake_tables = {
     for name, job in var.jobs : name => concat(
       flatten([for table in values(local.names[name]) : concat(
         job.current ? [table, "${table}_deleted"] : [],
-        job.history ? ["${table}_history"] : [],
+        job.history ? ["${table}_history", "${table}_history_deleted"] : [],
       )]),
       job.refined == null ? [] : [job.refined.table],
     )

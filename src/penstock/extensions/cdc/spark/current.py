@@ -46,7 +46,7 @@ from penstock.spark.lake.maintenance import write_compaction
 from penstock.spark.lake.widening import grow_table
 
 POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMESTAMP"}
-_DELETED: Final = "_deleted"
+DELETED: Final = "_deleted"
 _COMPACTED_COMMITS: Final = 20
 _COMPACTED_BYTES: Final = 128 * 2**20
 _IS_NEWER: Final = "(s._lsn > t._lsn OR (s._lsn = t._lsn AND s._offset > t._offset))"
@@ -81,7 +81,7 @@ class CurrentTable:
     def __init__(self, table: str, buckets: int = 0, remembered_days: int = 8) -> None:
         self.name = qualify_table(table)
         self._buckets = buckets
-        self._deletions = Deletions(f"{table}{_DELETED}", remembered_days)
+        self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
         self._last: int | None = None  # no change has a later place, once it is known
 
@@ -101,9 +101,8 @@ class CurrentTable:
         table = IcebergTable(spark, self.name)
         before = table.sequence()
         grow_table(spark, table, batch.changes.type)
-        if batch.log.is_unavailable and OLDER not in table.schema().names:
-            spark.sql(f"ALTER TABLE {self.name} ADD COLUMN {OLDER} MAP<STRING, BIGINT>")
-            table.refresh()
+        if batch.log.is_unavailable:
+            add_older(spark, table)
         key = find_key_columns(table.schema(), batch)
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log)
         self._merge(source, batch, table.schema(), key)
@@ -120,7 +119,7 @@ class CurrentTable:
         return batch.net.selectExpr(
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
             *POSITION,
-            _DELETED,
+            DELETED,
             *kept,
         )
 
@@ -151,10 +150,10 @@ class CurrentTable:
             bounds = find_bounds(source, key[0], columns)
             statement = f"""
                 MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
-                WHEN MATCHED AND {_IS_NEWER} AND s.{_DELETED} THEN DELETE
+                WHEN MATCHED AND {_IS_NEWER} AND s.{DELETED} THEN DELETE
                 WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated)}
                 {late}
-                WHEN NOT MATCHED AND NOT s.{_DELETED} THEN
+                WHEN NOT MATCHED AND NOT s.{DELETED} THEN
                     INSERT ({", ".join(inserted)}) VALUES ({", ".join(inserted.values())})
             """
             run_commit(source.sparkSession, statement, self.name)
@@ -204,38 +203,42 @@ class Deletions:
 
     def keep(self, source: DataFrame, key: Sequence[str], log: BatchLog) -> DataFrame:
         """Remember the rows that a batch deletes, and return the changes that are not older."""
+        columns = [*map(quote, key), *POSITION]
         if self._last is None:
-            self._last = self._open(source, key)
+            self._last = self.open(source.select(*columns))
         last = self._last
         if last >= log.least:
             source = self._drop_older(source, key)
         if log.deleted is not None:
-            self._append(source.filter(_DELETED).select(*map(quote, key), *POSITION))
+            self.append(source.filter(DELETED).select(*columns))
             self._last = max(last, log.deleted)
         return source
 
-    def _open(self, source: DataFrame, key: Sequence[str]) -> int:
-        """Create the table if it is missing, and return the last place of a deletion."""
-        spark = source.sparkSession
+    def open(self, rows: DataFrame) -> int:
+        """Create the table, of a key and a position, if it is missing; return its last place."""
+        spark = rows.sparkSession
         if not spark.catalog.tableExists(self._name):
             columns = ", ".join(
-                f"{quote(each.name)} {write_type(each.dataType)}"
-                for each in source.select(*map(quote, key), *POSITION).schema
+                f"{quote(each.name)} {write_type(each.dataType)}" for each in rows.schema
             )
             spark.sql(
                 f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
                 f" TBLPROPERTIES ({write_properties()})"
             )
-        (row,) = spark.table(self._name).selectExpr("MAX(_lsn) AS last").collect()
+        (row,) = self.read(spark).selectExpr("MAX(_lsn) AS last").collect()
         return -1 if row["last"] is None else int(row["last"])
 
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return the keys of deleted rows, with their positions."""
+        return spark.table(self._name)
+
     def _drop_older(self, source: DataFrame, key: Sequence[str]) -> DataFrame:
-        known = source.sparkSession.table(self._name).alias("d")
+        known = self.read(source.sparkSession).alias("d")
         same = " AND ".join(f"d.{quote(each)} = s.{quote(each)}" for each in key)
         later = "(d._lsn > s._lsn OR (d._lsn = s._lsn AND d._offset > s._offset))"
         return source.alias("s").join(known, F.expr(f"{same} AND {later}"), "left_anti")
 
-    def _append(self, deleted: DataFrame) -> None:
+    def append(self, deleted: DataFrame) -> None:
         """Add deletions; once a day, forget those that are too old."""
         spark, now = deleted.sparkSession, self._clock()
         deleted.writeTo(self._name).append()
@@ -268,6 +271,13 @@ def create_table(
         f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(listed)}) USING iceberg"
         f"{parts} TBLPROPERTIES ({write_properties()})"
     )
+
+
+def add_older(spark: SparkSession, table: IcebergTable) -> None:
+    """Add the column with the places of older values, if it is missing."""
+    if OLDER not in table.schema().names:
+        spark.sql(f"ALTER TABLE {table.name} ADD COLUMN {OLDER} MAP<STRING, BIGINT>")
+        table.refresh()
 
 
 def find_bounds(source: DataFrame, key: str, columns: StructType) -> list[str]:

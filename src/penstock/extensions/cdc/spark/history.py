@@ -4,35 +4,49 @@
     _valid_to     when the next change of the row was made; null for the version that is valid now
     _lsn, _offset              the position of the change that made the version
     _until_lsn, _until_offset  the position of the change that ended it
+    _older_lsn    the places of values that are older: those that the change did not have
 
 The versions of a row that is not deleted in between have no gap: a version ends at the very time at
 which the next one begins. Changes of one transaction have one time, so a version may be valid for
 no time at all.
+
+The changes of a batch and the versions that a row has are put in one order, from which each version
+gets its end and its long values. A batch that comes in order reads the valid versions of its rows,
+any other one all of them. A deletion that ends no version leaves no trace there: the table
+TABLE_deleted has it, for changes from before it that come later
+(docs/adr/0049-changes-by-position.md).
 """
 
 # ruff: noqa: S608 - every name in these statements is quoted or our own
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.extensions.cdc.spark.current import (
+    DELETED,
+    POSITION,
+    Deletions,
+    add_older,
     compact_new_files,
     create_table,
     find_bounds,
     find_key_columns,
     run_commit,
 )
+from penstock.extensions.cdc.spark.items import NONE, OLDER
+from penstock.extensions.cdc.spark.long_values import write_older
 from penstock.extensions.cdc.spark.net import BatchLog, Moment, find_unavailable
-from penstock.extensions.cdc.spark.sink import ChangeBatch
+from penstock.extensions.cdc.spark.sink import ChangeBatch, keep
 from penstock.spark.columns import match_columns
-from penstock.spark.lake.conversion import project_event, quote
+from penstock.spark.lake.conversion import project_event, quote, quote_text
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.widening import grow_table
@@ -45,10 +59,35 @@ _ADDED: Final = {
     "_until_lsn": "bigint",
     "_until_offset": "bigint",
 }
-_ENDS: Final = {"_valid_to": "_valid_from", "_until_lsn": "_lsn", "_until_offset": "_offset"}
-_LOST: Final = "_lost_"  # prefix of columns that say that the log does not have a value
-_HELD: Final = "_held_"  # prefix of columns with the value of the version before
+_ENDS: Final = {"_until_lsn": "_lsn", "_until_offset": "_offset", "_valid_to": "_valid_from"}
+_PLACE: Final = "STRUCT(_lsn, _offset, _valid_from)"
+_UNTIL: Final = [f"{name} AS {of}" for name, of in _ENDS.items()]
+_DELETION: Final = ("_lsn", "_offset", "_valid_from AS _changed_at")
+_GIVEN: Final = "_given_"  # prefix of columns with a change's long value and its place
+_FOUND: Final = "_found_"  # prefix of those with the last one of them
 _VIEWS: Final = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a batch in the table.
+
+    Attributes:
+        columns: the table's columns.
+        key: those of the primary key.
+        long: the columns whose values a change may not have, each with that condition.
+        is_late: whether a change may be from before another one that the table has.
+    """
+
+    columns: StructType
+    key: Sequence[str]
+    long: Mapping[str, str]
+    is_late: bool
+
+    @property
+    def by_key(self) -> list[str]:
+        """Return the columns of the primary key, for SQL."""
+        return [quote(each) for each in self.key]
 
 
 class HistoryTable:
@@ -57,12 +96,15 @@ class HistoryTable:
     Args:
         table: its name, as DATABASE.TABLE.
         unavailable: the text that stands for values which the log does not have.
+        remembered_days: how long a deletion that ended no version is kept.
     """
 
-    def __init__(self, table: str, unavailable: str) -> None:
+    def __init__(self, table: str, unavailable: str, remembered_days: int = 8) -> None:
         self.name = qualify_table(table)
         self._unavailable = unavailable
+        self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
+        self._last: int | None = None  # no change has a later place, once it is known
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the versions that changes make, and end those before them; this is idempotent.
@@ -80,9 +122,9 @@ class HistoryTable:
         before = table.sequence()
         if batch.log.has_rows:
             grow_table(spark, table, batch.changes.type)
-            columns = table.schema()
-            key = find_key_columns(columns, batch)
-            self._merge(self._make_versions(batch, columns, key), columns, key)
+            if batch.log.is_unavailable:
+                add_older(spark, table)
+            self._write_versions(batch, table.schema())
         for moment in (*batch.log.truncations, batch.log.complete):
             if moment is not None:
                 self._end_before(spark, moment)
@@ -90,91 +132,98 @@ class HistoryTable:
         compact_new_files(spark, table, before)
         self._expiration.expire(table)
 
-    def _make_versions(
-        self, batch: ChangeBatch, columns: StructType, key: Sequence[str]
-    ) -> DataFrame:
-        """Return the versions to add, and for each row the end of the version that was valid."""
-        values = project_event(batch.changes.type, columns)
-        lost = self._find_lost(batch, columns)
-        changes = batch.changes.rows.selectExpr(
-            *(f"{value} AS {quote(name)}" for name, value in values.items()),
-            *("_op", "_lsn", "_offset", "_changed_at AS _valid_from"),
-            *(f"{is_lost} AS {_LOST}{at}" for at, is_lost in enumerate(lost.values())),
-        )
+    def _write_versions(self, batch: ChangeBatch, columns: StructType) -> None:
+        key = find_key_columns(columns, batch)
+        is_late = self._is_late(batch, columns, key)
+        needs_long = is_late or batch.log.is_unavailable
+        long = self._find_long(batch, columns) if needs_long and OLDER in columns.names else {}
+        rows = _Rows(columns, key, long, is_late)
+        changes = _read_changes(batch, rows)
         bounds = find_bounds(changes, key[0], columns)
-        known = self._find_known(batch.spark, key, lost, bounds)
-        new = changes.join(known, [*key], "left").filter(
-            "_known IS NULL OR STRUCT(_lsn, _offset) > _known"
-        )
-        order = Window.partitionBy(*map(quote, key)).orderBy("_lsn", "_offset")
-        for at, name in enumerate(map(quote, lost)):
-            here = f"IF({_LOST}{at} OR _op = 'd', NULL, STRUCT({name} AS value))"
-            found = F.coalesce(F.last(F.expr(here), ignorenulls=True).over(order), f"{_HELD}{at}")
-            new = new.withColumn(name.strip("`"), found["value"])
-        place = F.struct("_lsn", "_offset", "_valid_from")
-        versions = new.withColumns(
-            {
-                "_end": F.lead(place).over(order),
-                "_after": F.struct("_lsn", "_offset"),
-                "_at": F.row_number().over(order),
-                "_ends": F.lit(False),
-            }
-        )
-        ended = versions.filter("_at = 1 AND _open > 0").withColumns(
-            {"_end": place, "_after": F.col("_known"), "_ends": F.lit(True)}
-        )
-        rows = versions.filter("_op <> 'd'").unionByName(ended)
-        end = F.least("_end", F.expr(_find_truncation(batch.log)))
-        return rows.withColumn("_end", end).withColumns(
-            {name: F.col(f"_end.{of}") for name, of in _ENDS.items()}
-        )
+        known = self._read_known(changes, rows, bounds)
+        if is_late:
+            changes = changes.join(known, [*key, "_lsn", "_offset"], "left_anti")
+        both = changes.unionByName(known, allowMissingColumns=True)
+        with keep(_put_in_order(both, rows, batch.log)) as ordered:
+            if batch.log.deleted is not None:
+                # Before the MERGE, after which Spark reads the versions of `ordered` again.
+                unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
+                if not unseen.isEmpty():
+                    self._deletions.append(unseen.selectExpr(*rows.by_key, *_DELETION))
+            self._merge(ordered.filter("_op <> 'd' AND _is_changed"), rows, bounds)
 
-    def _find_lost(self, batch: ChangeBatch, columns: StructType) -> dict[str, str]:
+    def _is_late(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> bool:
+        """Return whether a change may be from before one that was written."""
+        if self._last is None:
+            self._last = self._open(batch, columns, key)
+        is_late = batch.log.least <= self._last
+        self._last = max(self._last, batch.log.greatest)
+        return is_late
+
+    def _open(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> int:
+        """Return the last place of the changes that were written, -1 without any."""
+        values = project_event(batch.changes.type, columns)
+        keys = (f"{values[each]} AS {quote(each)}" for each in key)
+        deleted = self._deletions.open(batch.changes.rows.selectExpr(*keys, *POSITION))
+        written = batch.spark.table(self.name)
+        (row,) = written.selectExpr("MAX(GREATEST(_lsn, _until_lsn)) AS last").collect()
+        return deleted if row["last"] is None else max(deleted, int(row["last"]))
+
+    def _find_long(self, batch: ChangeBatch, columns: StructType) -> dict[str, str]:
         """Return the columns whose values the log may not have, each with that condition."""
-        if not batch.log.is_unavailable:
-            return {}
         fields = match_columns(columns, batch.changes.type, is_nested=False)
         lost = dict(find_unavailable(batch.changes.type, self._unavailable))
-        return {name: lost[field.name] for name, field in fields.items() if field.name in lost}
+        return {
+            name: lost[field.name]
+            for name, field in fields.items()
+            if field.name in batch.long_fields
+        }
 
-    def _find_known(
-        self, spark: SparkSession, key: Sequence[str], lost: Iterable[str], bounds: Sequence[str]
-    ) -> DataFrame:
-        """Return the last position of each row within bounds, whether it is valid, and values."""
-        place, until = (
-            "STRUCT(_lsn, _offset)",
-            "STRUCT(_until_lsn AS _lsn, _until_offset AS _offset)",
+    def _read_known(self, changes: DataFrame, rows: _Rows, bounds: Sequence[str]) -> DataFrame:
+        """Return what the table has of the rows of changes: their versions, and their deletions."""
+        spark = changes.sparkSession
+        wanted = [*bounds, *([] if rows.is_late else ["_until_lsn IS NULL"])]
+        keys = changes.select(*rows.by_key).distinct()
+        found = spark.table(self.name).alias("t").filter(" AND ".join(wanted) or "TRUE")
+        found = found.join(keys, [*rows.key], "left_semi")
+        versions = found.selectExpr(
+            *(quote(each) for each in rows.columns.names if each not in {OLDER, *_ENDS}),
+            "'u' AS _op",
+            "FALSE AS _is_new",
+            f"IF(_until_lsn IS NULL, NULL, STRUCT({', '.join(_UNTIL)})) AS _until",
+            *(
+                f"STRUCT({quote(name)} AS value,"
+                f" COALESCE({OLDER}[{quote_text(name)}], _lsn) AS lsn) AS {_GIVEN}{at}"
+                for at, name in enumerate(rows.long)
+            ),
         )
-        held = [
-            F.expr(f"MAX_BY(STRUCT({quote(name)} AS value), {place})").alias(f"{_HELD}{at}")
-            for at, name in enumerate(lost)
-        ]
-        return (
-            spark.table(self.name)
-            .alias("t")
-            .filter(" AND ".join(bounds) or "TRUE")
-            .groupBy(*map(quote, key))
-            .agg(
-                F.expr(f"MAX(GREATEST({place}, {until}))").alias("_known"),
-                F.expr("COUNT_IF(_until_lsn IS NULL)").alias("_open"),
-                *held,
-            )
+        if not rows.is_late:
+            return versions
+        order = Window.partitionBy(*rows.by_key).orderBy("_lsn", "_offset")
+        ended = found.withColumn("_next", F.lead(F.struct("_lsn", "_offset")).over(order)).filter(
+            "_until_lsn IS NOT NULL AND NOT STRUCT(_until_lsn, _until_offset) <=> _next"
         )
+        deletions = ended.selectExpr(*rows.by_key, *_UNTIL)
+        unseen = self._deletions.read(spark).withColumnRenamed("_changed_at", "_valid_from")
+        deletions = deletions.unionByName(unseen.join(keys, [*rows.key], "left_semi"))
+        deletions = deletions.selectExpr("*", "'d' AS _op", "FALSE AS _is_new")
+        return versions.unionByName(deletions, allowMissingColumns=True)
 
-    def _merge(self, source: DataFrame, columns: StructType, key: Sequence[str]) -> None:
+    def _merge(self, source: DataFrame, rows: _Rows, bounds: Sequence[str]) -> None:
         view = f"penstock_versions_{next(_VIEWS)}"
         source.createOrReplaceTempView(view)
-        names = [quote(each) for each in columns.names if each in source.columns]
-        same = " AND ".join(f"t.{quote(each)} = s.{quote(each)}" for each in key)
-        ends = ", ".join(f"t.{each} = s.{each}" for each in _ENDS)
+        names = [quote(each) for each in rows.columns.names if each in source.columns]
+        same = [f"t.{each} = s.{each}" for each in (*rows.by_key, "_lsn", "_offset")]
+        valid = [] if rows.is_late else ["t._until_lsn IS NULL"]
+        updated = [*_ENDS, *map(quote, rows.long), *([OLDER] if rows.long else [])]
         try:
             run_commit(
                 source.sparkSession,
                 f"""
                 MERGE INTO {self.name} t USING {view} s
-                ON {same} AND t._until_lsn IS NULL AND s._ends
-                WHEN MATCHED THEN UPDATE SET {ends}
-                WHEN NOT MATCHED AND NOT s._ends THEN
+                ON {" AND ".join([*same, *bounds, *valid])}
+                WHEN MATCHED THEN UPDATE SET {", ".join(f"t.{each} = s.{each}" for each in updated)}
+                WHEN NOT MATCHED THEN
                     INSERT ({", ".join(names)}) VALUES ({", ".join(f"s.{each}" for each in names)})
                 """,
                 self.name,
@@ -193,14 +242,54 @@ class HistoryTable:
         )
 
 
+def _read_changes(batch: ChangeBatch, rows: _Rows) -> DataFrame:
+    """Return the changes of a batch with the table's columns."""
+    values = project_event(batch.changes.type, rows.columns)
+    return batch.changes.rows.selectExpr(
+        *(f"{value} AS {quote(name)}" for name, value in values.items()),
+        *("_op", "_lsn", "_offset", "_changed_at AS _valid_from", "TRUE AS _is_new"),
+        *(
+            f"IF({is_lost} OR _op = 'd', NULL, STRUCT({values[name]} AS value, _lsn AS lsn))"
+            f" AS {_GIVEN}{at}"
+            for at, (name, is_lost) in enumerate(rows.long.items())
+        ),
+    )
+
+
+def _put_in_order(changes: DataFrame, rows: _Rows, log: BatchLog) -> DataFrame:
+    """Return changes and versions with their ends, and with the last value of each long column."""
+    order = Window.partitionBy(*rows.by_key).orderBy("_lsn", "_offset")
+    end = F.least(F.lead(F.expr(_PLACE)).over(order), F.expr(_find_truncation(log)))
+    before = F.lag(F.expr("IF(_op = 'd', NULL, _end)")).over(order)
+    ordered = changes.withColumn("_end", end).withColumns(
+        {name: F.col(f"_end.{of}") for name, of in _ENDS.items()}
+        | {"_ends_one": before.eqNullSafe(F.expr(_PLACE))}
+    )
+    until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    last, values, places = dict[str, Column](), dict[str, Column](), dict[str, str]()
+    is_changed = ["_is_new", "NOT _end <=> _until"]
+    for at, name in enumerate(rows.long):
+        given, found = f"{_GIVEN}{at}", f"{_FOUND}{at}"
+        place = f"IF(_op = 'd', _lsn, {given}.lsn)"  # a deletion is a change to null
+        value = F.expr(f"STRUCT({given}.value AS value, {place} AS lsn)")
+        last[found] = F.max_by(value, F.expr(place)).over(until_here)
+        values[name] = F.col(f"{found}.value")
+        places[quote_text(name)] = f"COALESCE({found}.lsn, {NONE}L)"
+        is_changed.append(f"{found}.lsn <> {given}.lsn")
+    if last:
+        ordered = ordered.withColumns(last).withColumns(values)
+        ordered = ordered.withColumn(OLDER, F.expr(write_older(places, "_lsn")))
+    return ordered.withColumn("_is_changed", F.expr(" OR ".join(is_changed)))
+
+
 def _find_truncation(log: BatchLog) -> str:
-    """Return the SQL of the first TRUNCATE after the position `_after`, with its time."""
+    """Return the SQL of the first TRUNCATE after a change, with its time."""
     known = {*log.truncations, *filter(None, [log.state.truncated])}
     moments = ", ".join(
         f"NAMED_STRUCT('_lsn', {each.lsn}L, '_offset', {each.offset}L,"
         f" '_valid_from', TIMESTAMP_MICROS({each.time}))"
         for each in sorted(known)
     )
-    later = "STRUCT(t._lsn, t._offset) > _after"
+    later = "STRUCT(t._lsn, t._offset) > STRUCT(_lsn, _offset)"
     none = "CAST(NULL AS STRUCT<_lsn: BIGINT, _offset: BIGINT, _valid_from: TIMESTAMP>)"
     return f"ARRAY_MIN(FILTER(ARRAY({moments}), t -> {later}))" if moments else none

@@ -151,7 +151,7 @@ def open_outputs(settings: CdcSettings, table: str) -> Iterator[Output]:
     if current := settings.current_table.replace(TABLE, table):
         yield CurrentTable(current, settings.current_buckets, days)
     if history := settings.history_table.replace(TABLE, table):
-        yield HistoryTable(history, settings.unavailable_value)
+        yield HistoryTable(history, settings.unavailable_value, days)
     if dynamodb := settings.current_dynamodb_table.replace(TABLE, table):
         yield CurrentDynamoDbTable(dynamodb, days)
     if current and re.search(rf"\b{re.escape(current)}\b", settings.refined_query):

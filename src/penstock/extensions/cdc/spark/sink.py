@@ -118,7 +118,7 @@ class ChangeSink(Sink):
             SchemaConflictError: a column cannot hold a field of the records.
             SinkUnavailableError: a table cannot be written now; write the batch again.
         """
-        with _keep(rows.selectExpr(*_READ, *_KEY)) as kept:
+        with keep(rows.selectExpr(*_READ, *_KEY)) as kept:
             changes = read_changes(kept, self.topic, self.unavailable)
             before = self.states.read()
             log = measure(changes, before, self.unavailable, self.topic)
@@ -143,7 +143,7 @@ class ChangeSink(Sink):
     def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
         ordered = order_changes(changes, log.state)
         lost = self.unavailable if log.is_unavailable else ""
-        with _keep(find_net(ordered, log.state, lost)) as net:
+        with keep(find_net(ordered, log.state, lost)) as net:
             unavailable = find_unavailable(changes.type, self.unavailable)
             fields = tuple(name for name, _ in unavailable if name not in log.state.key)
             batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields)
@@ -152,7 +152,8 @@ class ChangeSink(Sink):
 
 
 @contextmanager
-def _keep(rows: DataFrame) -> Iterator[DataFrame]:
+def keep(rows: DataFrame) -> Iterator[DataFrame]:
+    """Keep rows in memory, or on disk, for as long as they are read."""
     kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield kept
