@@ -39,7 +39,7 @@ _SYSTEMS: Final[dict[str, _System]] = {
 }
 _VERSIONS: Final = 5  # as in the topic of `job-iceberg`
 _SHARE: Final = 10  # of the records of a run: a backlog
-_WARM: Final = 2  # backlogs in which the JVM starts and compiles
+_WARM: Final = 8  # backlogs in which the JVM starts and compiles
 _POLL_SECONDS: Final = 0.5
 _LONGEST_SECONDS: Final = 300  # of a start with its backlogs, on a machine with much else to do
 
