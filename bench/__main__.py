@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.ladder import FORMS, Form, Rung
-from bench.machine import Load, describe_machine
 from bench.page import describe_figure, describe_goal, write_page
 from bench.results import Results
 from bench.rungs import RUNGS
 from bench.spark.world import close_world
+from tools.machine import Load, describe_machine
 
 _ROOT = Path(__file__).parents[1]
 _LONGEST_SECONDS = 900  # of a rung; one that hangs takes no other with it

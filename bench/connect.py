@@ -7,7 +7,6 @@ asks is a stub.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -17,18 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import pyspark
-
 from bench.spark.world import World
-from localcloud.jars import JARS, find_jars
+from localcloud.jars import JARS
 from penstock.kafka import Topic, ensure_topic
 from penstock.schemas import Schema
+from systems.jars import find_plugins
 from tools.cpu_time import living_seconds
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
-_POM: Final = Path(__file__).with_name("iceberg_sink.xml")
-_FETCHED: Final = _ROOT / ".cache/bench/iceberg-sink"
-_COPY: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectStandalone"
 _CONTROL: Final = "control-iceberg"
 _POLL_SECONDS: Final = 0.5
@@ -119,31 +113,6 @@ def _sink(world: World, topic: str, table: str) -> dict[str, str]:
         "transforms": "debezium",
         "transforms.debezium.type": "org.apache.iceberg.connect.transforms.DebeziumTransform",
     }
-
-
-def fetch_jars(pom: Path, folder: Path) -> None:
-    """Fetch the jars of a pom into a folder, unless it is there and not older than the pom."""
-    if folder.is_dir():
-        if folder.stat().st_mtime > pom.stat().st_mtime:
-            return
-        shutil.rmtree(folder)
-    part = folder.with_suffix(".part")
-    words = ["mvn", "--quiet", "--batch-mode", "--file", str(pom), _COPY]
-    options = ("-DincludeScope=runtime", f"-DoutputDirectory={part}")
-    subprocess.run([*words, *options], check=True)
-    part.rename(folder)
-    folder.touch()
-
-
-def find_plugins(folder: Path) -> Path:
-    """Return a folder with the plugin, and the client of Hadoop that its catalog needs."""
-    fetch_jars(_POM, _FETCHED)
-    hadoop = Path(pyspark.__file__).parent.glob("jars/hadoop-client-*.jar")
-    plugin = folder / "plugins/iceberg"
-    plugin.mkdir(parents=True)
-    for jar in (*find_jars(_FETCHED), *hadoop):
-        (plugin / jar.name).symlink_to(jar)
-    return plugin.parent
 
 
 def _command(folder: Path, *settings: Mapping[str, str]) -> list[str]:

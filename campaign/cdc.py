@@ -24,11 +24,11 @@ from kafka.errors import KafkaError
 
 from campaign.changes import CREATE, MOVED, TABLES, make_transactions
 from campaign.history import Captured, Row
-from campaign.job import SupervisedJob
 from campaign.readers import list_lake
 from localcloud.cloud import Cloud
 from localcloud.errors import WorkerStartError
 from localcloud.testing import is_running, wait_until
+from systems.supervised import SupervisedJob
 from tests.faults.world import World
 from tests.fixtures.capture import PARAMETERS, Capture, capturing
 from tests.spark.films import SETTINGS, create_item_table

@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from campaign.job import SupervisedJob
 from campaign.platform import Platform
 from campaign.senders import Fields
-from campaign.watching import is_stopped
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
+from systems.processes import is_stopped
+from systems.supervised import SupervisedJob
 from tests.faults.killing import ROOT
 from tests.faults.moments import CAPTURED, CONSUMED, STAGED, Moment
 from tests.faults.traps import Trap

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from systems.processes import End
+
 Row = Mapping[str, Any]
 
 # The programs of a platform, by the names that samples have.
@@ -92,14 +94,6 @@ class Made:
     newest: Mapping[str, Sequence[tuple[str, Row]]]
     letters: Sequence[Letter]
     is_replayed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """An end of the job that no fault caused: its exit code, and the end of what it printed."""
-
-    code: int
-    said: str
 
 
 class Reading(NamedTuple):

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import fastavro
 
 from campaign.history import Fate, History, Made, Record, Row, Sent, find_id
-from proof.oracle import matches
+from systems.matching import matches
 
 _HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the id of the schema
 _DRIVER_MB: Final = 2_500

@@ -24,7 +24,6 @@ from moto.dynamodb.models import dynamodb_backends
 
 from campaign.cdc import Cdc, running_cdc
 from campaign.history import Captured, Made, Row, Sample, Staged
-from campaign.job import SupervisedJob
 from campaign.readers import read_lake, read_letters, read_table
 from campaign.replay import Replays
 from campaign.revisions import copy_sources
@@ -41,6 +40,7 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
+from systems.supervised import SupervisedJob
 from tests.faults.killing import ACCOUNT, REGION
 from tests.faults.traps import Traps
 from tests.faults.world import World

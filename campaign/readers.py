@@ -14,7 +14,7 @@ from typing import Any
 from kafka import KafkaConsumer
 
 from campaign.history import Letter, Record, Row
-from proof.readers import load_lake, read_topic
+from systems.readers import load_lake, read_topic
 
 Rows = Sequence[tuple[str, Row]]
 

@@ -10,7 +10,7 @@ import json
 from threading import Lock
 from typing import Final
 
-from campaign.job import SupervisedJob
+from systems.supervised import SupervisedJob
 from tests.faults.moments import REPLAYED
 from tests.faults.traps import Trap, Traps
 from tests.faults.world import World

@@ -20,7 +20,6 @@ from campaign.copies import find_copy_problems
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
 from campaign.history import Captured, Fate, History, Sample, Staged
-from campaign.job import SupervisedJob
 from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
@@ -28,6 +27,7 @@ from campaign.readers import read_bucket, read_records, read_versions
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
 from localcloud.testing import wait_until
+from systems.supervised import SupervisedJob
 from tests.fixtures.faults import Trials
 
 _SENDERS: Final = 3

@@ -19,10 +19,10 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from campaign.history import Row, Staged
-from campaign.job import SupervisedJob
 from campaign.readers import read_records, read_versions
 from demo.staging.publisher import DRIVER, SCHEMAS, Change, Publisher
 from localcloud.cloud import Cloud
+from systems.supervised import SupervisedJob
 from tests.faults.shipments import Shipments
 from tests.faults.world import World
 

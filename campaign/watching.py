@@ -18,6 +18,7 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from campaign.history import Reading, Sample
+from systems.processes import read_mb
 
 _SAMPLE_SECONDS: Final = 10.0
 _ANSWER_MS: Final = 5_000
@@ -80,25 +81,6 @@ def _count_handles(pid: int) -> int:
     with suppress(OSError):
         return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
     return 0
-
-
-def is_stopped(pid: int) -> bool:
-    """Return whether a process is stopped by a signal."""
-    return _read_status(pid, "State").startswith("T")
-
-
-def read_mb(pid: int, name: str = "VmRSS") -> int:
-    """Return the memory of a process, now or at most (VmHWM), 0 if it is gone."""
-    return int(_read_status(pid, name).partition(" ")[0] or 0) // 1024
-
-
-def _read_status(pid: int, name: str) -> str:
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return ""
-    found = re.search(rf"^{name}:\s+(.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 class Offsets:

@@ -13,7 +13,7 @@ from proof.changes import CHANGES
 from proof.page import write_page
 from proof.results import Cell, Results, describe_run
 from proof.run import QUIET_SECONDS, SYSTEMS, Outcome, run_changes
-from proof.system import ROOT
+from systems.place import ROOT
 
 _NAMES = [each.name for each in CHANGES]
 

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
 
-import pyspark
-
-from bench.connect import fetch_jars
-from proof.readers import IcebergTables, NoLetters
-from proof.system import ROOT, Place, Worker
-
-_CACHE: Final = ROOT / ".cache/proof"
-_POM: Final = Path(__file__).with_name("flink.xml")
-_SOURCE: Final = Path(__file__).with_name("DynamicSinkJobs.java")
-# Flink and its serializers reach into these packages, as its own scripts allow.
-_OPENED: Final = [
-    f"--add-opens=java.base/{each}=ALL-UNNAMED"
-    for each in (
-        "java.lang",
-        "java.util",
-        "java.time",
-        "java.util.concurrent",
-        "java.net",
-        "java.io",
-    )
-]
+from systems.flink import job_words
+from systems.place import Place
+from systems.readers import IcebergTables, NoLetters
+from systems.worker import Worker
 
 
 @dataclass(slots=True)
@@ -66,23 +46,3 @@ class Flink:
     def close(self) -> None:
         """End the process."""
         self._worker.close()
-
-
-def job_words(place: Place, folder: Path) -> list[str]:
-    """Return the command line of the program, whose files and tables are in a folder."""
-    words = [*place.java, *_OPENED, "-cp", _class_path(), "DynamicSinkJobs"]
-    return [*words, place.servers, f"http://{place.registry}", str(folder)]
-
-
-def _class_path() -> str:
-    """Return the class path of the program, which is fetched and compiled once."""
-    jars = _CACHE / "flink"
-    fetch_jars(_POM, jars)
-    hadoop = Path(pyspark.__file__).parent.glob("jars/hadoop-client-*.jar")
-    others = Path(pyspark.__file__).parent.glob("jars/commons-logging-*.jar")
-    paths = ":".join(map(str, [f"{jars}/*", *hadoop, *others]))
-    classes = _CACHE / "classes"
-    compiled = classes / f"{_SOURCE.stem}.class"
-    if not compiled.exists() or compiled.stat().st_mtime < _SOURCE.stat().st_mtime:
-        subprocess.run(["javac", "-cp", paths, "-d", str(classes), str(_SOURCE)], check=True)
-    return f"{classes}:{paths}"

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from kafka import KafkaConsumer
 
-from proof.answering import answer, take_output
-from proof.system import ROOT
+from systems.answering import answer, take_output
+from systems.place import ROOT
 
 _HANDLER: Final = ROOT / "lambdas/consumer/handler.py"
 _BATCH: Final = 100

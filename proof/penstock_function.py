@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from proof.accounts import environ_of, make_errors, make_rows
-from proof.readers import DynamoLetters, DynamoTables
-from proof.system import PYTHON, Place, Worker
+from systems.accounts import environ_of, make_errors, make_rows
+from systems.place import PYTHON, Place
+from systems.readers import DynamoLetters, DynamoTables
+from systems.worker import Worker
 
 _TABLE: Final = "proof-function-errors"
 PREFIX: Final = "proof-"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proof.accounts import environ_of, make_errors
-from proof.readers import DynamoLetters, IcebergTables
-from proof.system import PYTHON, Place, Worker
+from systems.accounts import environ_of, make_errors
+from systems.place import PYTHON, Place
+from systems.readers import DynamoLetters, IcebergTables
+from systems.spark import job_settings
+from systems.worker import Worker
 
 _TABLE = "proof-job-errors"
 
@@ -54,17 +56,3 @@ class PenstockJob:
     def close(self) -> None:
         """End the process."""
         self._worker.close()
-
-
-def job_settings(place: Place, errors: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the settings of a job, all but its topics, table and checkpoint."""
-    return {
-        **errors,
-        "KAFKA_BOOTSTRAP_SERVERS": place.servers,
-        "KAFKA_SECURITY": "plaintext",
-        "PENSTOCK_REGISTRY": f"apicurio+http://{place.registry}",
-        "PENSTOCK_TRIGGER": "5 seconds",
-        "PENSTOCK_KEY": "id",
-        "PENSTOCK_SORT_NAME": "rowId",
-        "PENSTOCK_EVENT_TIME": "none",
-    }

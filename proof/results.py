@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from bench.machine import describe_machine
 from penstock import __version__
 from proof.oracle import Verdict
-from proof.system import ROOT
+from systems.jars import FLINK_POM, SINK_POM
 from tools.commit import find_commit
+from tools.machine import describe_machine
 
 FILE: Final = Path(__file__).with_name("results.json")
-_POMS: Final = (ROOT / "bench/iceberg_sink.xml", Path(__file__).with_name("flink.xml"))
 _DEPENDENCY: Final = re.compile(
     r"<artifactId>([\w.-]+)</artifactId>\s*<version>([\w.-]+)</version>\s*</dependency>"
 )
@@ -70,7 +69,7 @@ class Results:
 
 def describe_run(began: datetime) -> dict[str, Any]:
     """Return when a run was, of which commit, on which machine, and of which versions."""
-    poms = " ".join(path.read_text() for path in _POMS)
+    poms = " ".join(path.read_text() for path in (SINK_POM, FLINK_POM))
     return {
         "began": began.isoformat(timespec="seconds"),
         "minutes": round((datetime.now(UTC) - began).total_seconds() / 60),

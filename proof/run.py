@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench.brokers import running_broker
-from proof.accounts import running_aws
 from proof.change import Change, Round
 from proof.flink import Flink
 from proof.iceberg_sink import IcebergSink
@@ -19,8 +17,12 @@ from proof.oracle import Found, Judgement, is_complete, judge
 from proof.penstock_function import PenstockFunction
 from proof.penstock_job import PenstockJob
 from proof.sent import Sent
-from proof.system import Place, System
-from proof.topics import Registry, Topics, running_registry
+from proof.system import System
+from proof.topics import Topics
+from systems.accounts import running_aws
+from systems.brokers import running_broker
+from systems.place import Place
+from systems.registry import Registry, running_registry
 
 SYSTEMS: Final[Mapping[str, Callable[[Place], System]]] = {
     "penstock-job": PenstockJob,
@@ -170,7 +172,8 @@ def run_changes(
         servers = stack.enter_context(running_broker(folder / "broker"))
         registry = stack.enter_context(running_registry(folder))
         aws = stack.enter_context(running_aws(folder / "aws"))
-        registry.register(changes)
+        for change in changes:
+            registry.register(change.name, change.versions)
         place = Place(servers, registry.host, aws, folder)
         topics = Topics(servers, registry, changes)
         stack.callback(topics.close)

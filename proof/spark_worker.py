@@ -17,8 +17,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.session import keep_lookups, session_settings
-from proof.answering import answer, take_output
-from proof.system import QUICK, ROOT
+from systems.answering import answer, take_output
+from systems.place import QUICK, ROOT
 
 _FOLDER = Path(os.environ["PROOF_FOLDER"])
 

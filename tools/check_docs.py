@@ -45,7 +45,7 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MENTION = re.compile(r"(?<![\w/-])docs/[\w/-]+\.md(?:#[\w-]+)?")
 _SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud/src", "tests", "tools", "bench", "demo")
-_SOURCES += ("proof", "campaign")
+_SOURCES += ("proof", "campaign", "systems")
 _KINDS = (".json", ".py", ".tf")
 # Cells of tables are held short on these pages, except where code or tests write or read them.
 _NARROW = ("*.md", "docs/**/*.md")

@@ -19,7 +19,6 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
 from confluent_kafka import Producer
 
-from bench.brokers import running_broker
 from bench.ladder import Form, Result, most
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
@@ -31,6 +30,7 @@ from penstock.registry import (
     write_backup,
 )
 from penstock.schemas import Compatibility, compile_encoder
+from systems.brokers import running_broker
 
 _TOPIC = "bench"
 _KEY = str(uuid.UUID(int=1))

@@ -20,15 +20,14 @@ from bench.ladder import Form, Result, least
 from bench.spark.records import make_frames, make_versions
 from bench.spark.world import World, world_for
 from penstock.framing import FrameKind, SchemaKey
-from proof.accounts import make_lake, running_aws
-from proof.change import Change
-from proof.faults.connect import Workers
-from proof.faults.flink import FlinkJob
-from proof.faults.spark import SparkJob
-from proof.faults.subject import DATABASE, Subject
-from proof.readers import GlueTable
-from proof.system import Place
-from proof.topics import running_registry
+from systems.accounts import make_lake, running_aws
+from systems.flink import FlinkJob
+from systems.iceberg_sink import Workers
+from systems.place import Place
+from systems.readers import GlueTable
+from systems.registry import running_registry
+from systems.spark import SparkJob
+from systems.subject import DATABASE, Subject
 from tools.cpu_time import living_seconds, tree_seconds
 
 _System = type[SparkJob] | type[Workers] | type[FlinkJob]
@@ -89,7 +88,7 @@ def _running_place(world: World) -> Iterator[tuple[Place, list[bytes]]]:
         registry = stack.enter_context(running_registry(folder))
         aws = stack.enter_context(running_aws(folder / "aws"))
         versions = make_versions(_VERSIONS)
-        registry.register([Change("peers", "", tuple(each.schema for each in versions), ())])
+        registry.register("peers", [each.schema for each in versions])
         numbered = [
             replace(version, key=SchemaKey(FrameKind.APICURIO, number.to_bytes(8)))
             for version, number in zip(versions, registry.ids["peers"], strict=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import boto3
 
-from bench.brokers import running_broker
 from bench.ladder import Form, Result, most, reported
 from localcloud.door.server import start_server
+from systems.brokers import running_broker
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS, _PLAIN = _ROOT / "lambdas/producer", _ROOT / "bench/stubs/plain_producer"

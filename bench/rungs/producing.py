@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 import boto3
 
-from bench.brokers import running_broker
 from bench.ladder import Form, Result, Turns, choose, least, race, ratio, reported, speeds
 from localcloud.door.server import start_server
 from localcloud.jars import JARS
@@ -28,6 +27,7 @@ from penstock.framing import encode_glue_frame
 from penstock.kafka import KafkaSettings, Message, Producer, Security, Topic, ensure_topic
 from penstock.registry import load_registry
 from penstock.schemas import compile_encoder, compile_sampler
+from systems.brokers import running_broker
 
 _JARS = JARS / "broker"
 _TEST = "org.apache.kafka.tools.ProducerPerformance"

@@ -117,7 +117,7 @@ class LocalAws:
 def running_aws(world: World) -> Iterator[LocalAws]:
     """Run a localcloud, and let Spark, its workers and this process use it."""
     folder = world.new_folder()
-    command = [sys.executable, "-m", "bench.stubs.aws", str(folder)]
+    command = [sys.executable, "-m", "systems.aws", str(folder)]
     with ExitStack() as stack:
         process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         stack.callback(process.kill)

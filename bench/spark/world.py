@@ -19,13 +19,13 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from bench.brokers import running_broker
 from bench.ladder import Form
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.query.source import FETCH_OPTIONS, SOURCE
 from penstock.spark.session import session_settings
+from systems.brokers import running_broker
 from tools.cpu_time import living_seconds
 
 PARTITIONS = 4

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench.brokers import running_broker
 from demo.sales.story import SalesStory
 from demo.screen import story_steps
 from demo.spark import start_spark
 from localcloud.registry import ApicurioProcess
+from systems.brokers import running_broker
 
 
 def main() -> None:

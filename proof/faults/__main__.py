@@ -15,7 +15,7 @@ from proof.faults.results import Results
 from proof.faults.run import QUIET_SECONDS, SYSTEMS, running_stage
 from proof.page import write_page
 from proof.results import Results as SchemaResults
-from proof.system import ROOT
+from systems.place import ROOT
 from tools.commit import find_commit
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Fault, Faults, Kind
 from proof.faults.sender import Sender
-from proof.faults.subject import Subject
-from proof.topics import Registry
+from systems.registry import Registry
+from systems.subject import Subject
 
 _WAIT_SECONDS: Final = 300
 _KILLS: Final = 3

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from proof.faults.oracle import Count
-from proof.system import ROOT
+from systems.place import ROOT
 
 FILE: Final = ROOT / "proof/faults.json"
 

@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.brokers import running_cluster
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
 from localcloud.door.server import start_server
 from localcloud.faults import Faults
-from proof.accounts import make_lake
-from proof.faults.connect import DefaultWorkers, Workers
-from proof.faults.flink import FlinkJob
 from proof.faults.kinds import FAULTS, FaultKind, Scene
 from proof.faults.oracle import Count, Record, count
 from proof.faults.results import Outcome
 from proof.faults.sender import Sender
-from proof.faults.spark import SparkJob
-from proof.faults.subject import DATABASE, Subject
-from proof.readers import GlueTable
-from proof.system import Place
-from proof.topics import Registry, running_registry
+from systems.accounts import make_lake
+from systems.brokers import running_cluster
+from systems.flink import FlinkJob
+from systems.iceberg_sink import DefaultWorkers, Workers
+from systems.place import Place
+from systems.readers import GlueTable
+from systems.registry import Registry, running_registry
+from systems.spark import SparkJob
+from systems.subject import DATABASE, Subject
 
 SYSTEMS: Final[Mapping[str, Callable[[Place, str, int], Subject]]] = {
     "penstock-job": lambda place, topic, _: SparkJob(place, topic),

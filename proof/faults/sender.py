@@ -8,12 +8,12 @@ from typing import Final
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from proof.change import Change, field, optional, record_of, write_payload
+from proof.change import field, optional, record_of, write_payload
 from proof.faults.oracle import Record
-from proof.faults.subject import PARTITIONS
-from proof.readers import read_topic
-from proof.topics import Registry, frame
+from systems.readers import read_topic
+from systems.registry import Registry, frame
 
+_PARTITIONS: Final = 4
 _PAUSE_SECONDS: Final = 0.02
 _FIELDS: Final = [field("number", "long"), field("text", "string")]
 _VERSIONS: Final = (record_of(_FIELDS), record_of([*_FIELDS, optional("more", "long")]))
@@ -24,10 +24,10 @@ class Sender:
 
     def __init__(self, servers: str, registry: Registry, topic: str) -> None:
         self._servers, self._topic = servers, topic
-        registry.register([Change(topic, "", _VERSIONS, ())])
+        registry.register(topic, _VERSIONS)
         self._ids = registry.ids[topic]
         admin = KafkaAdminClient(bootstrap_servers=servers)
-        admin.create_topics([NewTopic(topic, PARTITIONS, 1)])
+        admin.create_topics([NewTopic(topic, _PARTITIONS, 1)])
         admin.close()
         self._producer = KafkaProducer(bootstrap_servers=servers, acks="all")
         self.sent = 0
@@ -67,5 +67,5 @@ class Sender:
             if not version:
                 del row["more"]
             value = frame(self._ids[version], write_payload(_VERSIONS[version], row))
-            self._producer.send(self._topic, value, key.encode(), partition=number % PARTITIONS)
+            self._producer.send(self._topic, value, key.encode(), partition=number % _PARTITIONS)
             self.sent = number

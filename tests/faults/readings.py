@@ -11,7 +11,7 @@ from kafka import KafkaProducer
 
 from localcloud.cloud import Cloud
 from penstock.spark.state.lease import LEASE_PREFIX
-from proof.readers import load_lake
+from systems.readers import load_lake
 from tests.faults.sent import Place, Topic
 from tests.faults.world import World
 from tests.fixtures.brokers import Brokers

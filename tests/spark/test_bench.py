@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bench.brokers import running_broker
 from bench.ladder import Form, race, ratio, speeds
 from bench.rungs import routes
 from bench.rungs.changes import CHANGES
@@ -27,6 +26,7 @@ from bench.spark.ways import (
 from bench.spark.world import World
 from penstock.schemas import canonical_form
 from penstock.spark.decoding.jar import load_jar
+from systems.brokers import running_broker
 from tests.spark.sinks import sink_settings
 
 _RECORDS = 1_600

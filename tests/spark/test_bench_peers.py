@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.rungs import peers
-from campaign.watching import is_stopped
+from systems.processes import is_stopped
 
 
 class _Table:

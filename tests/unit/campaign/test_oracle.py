@@ -13,8 +13,9 @@ from typing import Any
 import fastavro
 import pytest
 
-from campaign.history import End, Fate, History, Letter, Made, Record, Row, Sent
+from campaign.history import Fate, History, Letter, Made, Record, Row, Sent
 from campaign.oracle import Kind, find_problems
+from systems.processes import End
 
 _KEY = str(uuid.UUID(int=1))
 _FIELDS = [

@@ -10,7 +10,7 @@ import pytest
 from proof.faults.kinds import FAULTS
 from proof.faults.oracle import Count, Record, count
 from proof.faults.results import FILE, Outcome, Results
-from proof.faults.spark import find_error
+from systems.spark import find_error
 
 _TOPIC = [Record(f"{number}", b"value %d" % number) for number in range(4)]
 _KEPT = Count(sent=4, letters=0, lost=0, twice=0, strange=0)

@@ -12,8 +12,9 @@ import pytest
 
 from proof.change import Change, Kind, Row
 from proof.changes import CHANGES
-from proof.oracle import Found, Judgement, Verdict, find_wrong, is_complete, judge, matches
+from proof.oracle import Found, Judgement, Verdict, find_wrong, is_complete, judge
 from proof.sent import Sent
+from systems.matching import matches
 
 _DAMAGED = next(each for each in CHANGES if each.name == "damaged")
 _ADDED = next(each for each in CHANGES if each.name == "add-with-default")

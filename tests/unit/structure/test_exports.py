@@ -13,7 +13,7 @@ import pytest
 
 _ROOT = Path(__file__).parents[3]
 _SOURCE = _ROOT / "src"
-_USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench", "proof", "campaign")
+_USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench", "proof", "campaign", "systems")
 _PAGES = ("README.md", "docs")
 _SHOWN = re.compile(r"^ *from (penstock\.[\w.]+) import ([\w, ]+)", re.MULTILINE)
 _PACKAGES = sorted(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import boto3
 
-from proof.system import ROOT
+from systems.place import ROOT
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
 _KINDS: Final = {"id": "S", "stage": "S", "nextAttemptAt": "N"}
@@ -22,7 +22,7 @@ _KINDS: Final = {"id": "S", "stage": "S", "nextAttemptAt": "N"}
 def running_aws(folder: Path) -> Iterator[str]:
     """Run localcloud's AWS APIs until the block ends, and yield their endpoint."""
     folder.mkdir()
-    words = [sys.executable, "-m", "bench.stubs.aws", str(folder)]
+    words = [sys.executable, "-m", "systems.aws", str(folder)]
     with (folder / "log").open("wb") as log:
         cloud = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT)
     with cloud:

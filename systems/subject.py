@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from proof.system import Place
+from systems.place import Place
 
 DATABASE: Final = "proof"
-PARTITIONS: Final = 4
-COMMIT_SECONDS: Final = 5
 
 
 class Subject(Protocol):

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Final
 
-from campaign.history import End
-from campaign.watching import is_stopped, read_mb
+from systems.processes import End, is_stopped, read_mb
 from tests.faults.killing import JobProcess
 
 _POLL_SECONDS: Final = 0.5

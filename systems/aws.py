@@ -1,4 +1,4 @@
-"""A localcloud that runs until it is killed: `python -m bench.stubs.aws FOLDER`.
+"""A localcloud that runs until it is killed: `python -m systems.aws FOLDER`.
 
 It prints its endpoint. Each of its calls is a line of FOLDER/calls.jsonl.
 """

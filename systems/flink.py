@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
-from proof.accounts import environ_of
-from proof.faults.subject import s3_settings
-from proof.flink import job_words
-from proof.system import Place, Worker
+import pyspark
+
+from systems.accounts import environ_of
+from systems.jars import FLINK_POM, fetch_jars
+from systems.place import ROOT, Place
+from systems.subject import s3_settings
+from systems.worker import Worker
+
+_CACHE: Final = ROOT / ".cache/proof"
+_SOURCE: Final = Path(__file__).with_name("DynamicSinkJobs.java")
+# Flink and its serializers reach into these packages, as its own scripts allow.
+_OPENED: Final = [
+    f"--add-opens=java.base/{each}=ALL-UNNAMED"
+    for each in (
+        "java.lang",
+        "java.util",
+        "java.time",
+        "java.util.concurrent",
+        "java.net",
+        "java.io",
+    )
+]
 
 
 class FlinkJob:
@@ -70,3 +91,23 @@ class FlinkJob:
     def _begin(self) -> Worker:
         self._starts += 1
         return Worker(self._words, self._folder / f"log-{self._starts}", self._environ)
+
+
+def job_words(place: Place, folder: Path) -> list[str]:
+    """Return the command line of the program, whose files and tables are in a folder."""
+    words = [*place.java, *_OPENED, "-cp", _class_path(), "DynamicSinkJobs"]
+    return [*words, place.servers, f"http://{place.registry}", str(folder)]
+
+
+def _class_path() -> str:
+    """Return the class path of the program, which is fetched and compiled once."""
+    jars = _CACHE / "flink"
+    fetch_jars(FLINK_POM, jars)
+    hadoop = Path(pyspark.__file__).parent.glob("jars/hadoop-client-*.jar")
+    others = Path(pyspark.__file__).parent.glob("jars/commons-logging-*.jar")
+    paths = ":".join(map(str, [f"{jars}/*", *hadoop, *others]))
+    classes = _CACHE / "classes"
+    compiled = classes / f"{_SOURCE.stem}.class"
+    if not compiled.exists() or compiled.stat().st_mtime < _SOURCE.stat().st_mtime:
+        subprocess.run(["javac", "-cp", paths, "-d", str(classes), str(_SOURCE)], check=True)
+    return f"{classes}:{paths}"

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from kafka.admin import KafkaAdminClient
 
-from campaign.watching import is_stopped
 from localcloud.jars import JARS
-from proof.accounts import environ_of
-from proof.faults.subject import DATABASE, s3_settings
-from proof.iceberg_sink import (
+from systems.accounts import environ_of
+from systems.brokers import make_topics
+from systems.kafka_connect import (
     LETTERS,
     ask_worker,
     await_worker,
@@ -24,9 +23,10 @@ from proof.iceberg_sink import (
     find_port,
     worker_settings,
 )
-from proof.readers import TopicLetters
-from proof.system import Place
-from proof.topics import make_topics
+from systems.place import Place
+from systems.processes import is_stopped
+from systems.readers import TopicLetters
+from systems.subject import DATABASE, s3_settings
 
 _MAIN: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
 _SESSION_MS: Final = 10_000

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proof.relay import Relay
+from systems.relay import Relay
 
 
 @pytest.fixture

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+from kafka.admin import KafkaAdminClient, NewTopic
 
 from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+
+MAX_BYTES: Final = 2_000_000  # of a record
 
 
 class _AddressedSpec(ClusterSpec):
@@ -35,3 +40,11 @@ def running_cluster(folder: Path) -> Iterator[BrokerCluster]:
     )
     with BrokerCluster(folder, spec, jvm=prepare_brokers()) as brokers:
         yield brokers
+
+
+def make_topics(servers: str, names: Sequence[str]) -> None:
+    """Create topics of one partition."""
+    properties = {"max.message.bytes": str(MAX_BYTES)}
+    admin = KafkaAdminClient(bootstrap_servers=servers)
+    admin.create_topics([NewTopic(each, 1, 1, topic_configs=properties) for each in names])
+    admin.close()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from campaign.job import SupervisedJob
 from localcloud.network.names import write_hosts
-from proof.accounts import ACCOUNT, REGION, make_errors
-from proof.faults.subject import DATABASE
-from proof.penstock_job import job_settings
-from proof.readers import DynamoLetters
-from proof.system import ROOT, Place
+from systems.accounts import ACCOUNT, REGION, make_errors
+from systems.place import ROOT, Place
+from systems.readers import DynamoLetters
+from systems.subject import DATABASE
+from systems.supervised import SupervisedJob
 from tests.faults.killing import JobProcess, TimedJobProcess
 
 _ERROR: Final = re.compile(
@@ -87,6 +86,20 @@ class SparkJob:
     def close(self) -> None:
         """End it."""
         self._running.__exit__(None, None, None)
+
+
+def job_settings(place: Place, errors: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings of a job, all but its topics, table and checkpoint."""
+    return {
+        **errors,
+        "KAFKA_BOOTSTRAP_SERVERS": place.servers,
+        "KAFKA_SECURITY": "plaintext",
+        "PENSTOCK_REGISTRY": f"apicurio+http://{place.registry}",
+        "PENSTOCK_TRIGGER": "5 seconds",
+        "PENSTOCK_KEY": "id",
+        "PENSTOCK_SORT_NAME": "rowId",
+        "PENSTOCK_EVENT_TIME": "none",
+    }
 
 
 def find_error(said: str) -> str:

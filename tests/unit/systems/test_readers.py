@@ -12,8 +12,8 @@ from pyiceberg.table.metadata import new_table_metadata
 from pyiceberg.table.sorting import SortOrder
 from pyiceberg.types import NestedField, StringType
 
-from proof import readers
-from proof.readers import DynamoLetters, IcebergTables, NoLetters, name_fields
+from systems import readers
+from systems.readers import DynamoLetters, IcebergTables, NoLetters, name_fields
 
 
 @pytest.mark.parametrize("suffix", [".metadata.json", ".gz.metadata.json"])
