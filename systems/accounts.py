@@ -8,14 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import boto3
 
 from systems.place import ROOT
+from tests.fixtures.errors import make_error_table
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
-_KINDS: Final = {"id": "S", "stage": "S", "nextAttemptAt": "N"}
 
 
 @contextmanager
@@ -47,24 +47,8 @@ def environ_of(endpoint: str, account: str = ACCOUNT) -> dict[str, str]:
 
 def make_errors(endpoint: str, name: str) -> Mapping[str, str]:
     """Make a table and a bucket for dead letters as infra/modules/reading-store does."""
-    _client("dynamodb", endpoint).create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[
-            {"AttributeName": each, "AttributeType": kind} for each, kind in _KINDS.items()
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "due",
-                "KeySchema": [
-                    {"AttributeName": "stage", "KeyType": "HASH"},
-                    {"AttributeName": "nextAttemptAt", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-        ],
-    )
+    session = boto3.Session(ACCOUNT, "any", region_name=REGION)
+    make_error_table(session.resource("dynamodb", endpoint_url=endpoint), name)
     bucket = f"{name}-parked"
     _client("s3", endpoint).create_bucket(
         Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}

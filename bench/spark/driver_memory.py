@@ -9,10 +9,10 @@ driver and its only executor, so a figure is more than what a driver alone has.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
@@ -29,6 +29,7 @@ from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
 from penstock.spark.state.lease import NoLease
+from systems.processes import read_mb
 
 _FORM = Form(calls=1, records=1, turns=1)
 _MIB = 2**20
@@ -97,13 +98,7 @@ def _read_memory(world: World) -> Iterator[tuple[str, float]]:
     beans = machine.java.lang.management.ManagementFactory
     yield "live in the heap", beans.getMemoryMXBean().getHeapMemoryUsage().getUsed() / _MIB
     yield "outside the heap", beans.getMemoryMXBean().getNonHeapMemoryUsage().getUsed() / _MIB
-    yield "of Python", _resident("self") / _MIB
-
-
-def _resident(process: int | str) -> int:
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    (line,) = (each for each in lines if each.startswith("VmRSS:"))
-    return int(line.split()[1]) * 1024
+    yield "of Python", read_mb(os.getpid())
 
 
 if __name__ == "__main__":
