@@ -111,6 +111,10 @@ class Cdc:
                     for table in TABLES
                 },
             },
+            {
+                table: list_lake(self._endpoint, self._lake, f"{_name_copy(table)}_history")
+                for table in TABLES
+            },
             [row for row in list_rows(self._world.errors.name) if "reason" in row],
         )
 
@@ -235,6 +239,7 @@ def running_cdc(
             "--secret-arn": login.arguments["--secret-arn"],
             "--registry": capture.registry,
             "--current-table": f"{lake}.{{table}}",
+            "--history-table": f"{lake}.{{table}}_history",
             "--current-dynamodb-table": f"{world.name}-{{table}}",
         }
         cdc = Cdc(world, cloud.endpoint, capture, seed)

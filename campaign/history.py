@@ -134,11 +134,13 @@ class Staged:
 class Captured:
     """The tables of a database, and what a job of change data capture made of them.
 
-    `copies` has the tables of each sink by the names that they have in the database.
+    `copies` has the tables of each sink by the names that they have in the database, and `versions`
+    the history of each table.
     """
 
     tables: Mapping[str, Sequence[Row]]
     copies: Mapping[str, Mapping[str, Sequence[Row]]]
+    versions: Mapping[str, Sequence[Row]]
     letters: Sequence[Row]
 
 

@@ -26,8 +26,14 @@ _COPIES: Mapping[str, list[Row]] = {
     "lake": [{**_ROW, "rate": "0.90", "_lsn": 5}, {**_OTHER, "rate": "0.90"}],
     "dynamodb": [{**_ROW, "id": "7"}, {**_OTHER, "id": "8"}, {"id": "9", "_deleted": True}],
 }
+_VALID: Row = {"rate": "0.90", "_lsn": 5, "_offset": 2, "_until_lsn": None, "_until_offset": None}
+_BEFORE: Row = {**_VALID, "id": 7, "_lsn": 3, "_until_lsn": 5, "_until_offset": 2}
+_HISTORY: list[Row] = [_BEFORE, {**_ROW, **_VALID}, {**_OTHER, **_VALID}]
 _CAPTURED = Captured(
-    {"film": [_ROW, _OTHER]}, {sink: {"film": rows} for sink, rows in _COPIES.items()}, []
+    {"film": [_ROW, _OTHER]},
+    {sink: {"film": rows} for sink, rows in _COPIES.items()},
+    {"film": _HISTORY},
+    [],
 )
 
 
@@ -85,3 +91,36 @@ def test_a_change_that_was_given_up_is_told() -> None:
 
     what = "cdc: films.public.film/0/3/x is good, given up for truncated"
     assert found == (Kind.LETTER, what)
+
+
+def _check_history(rows: list[Row]) -> list[tuple[Kind, str]]:
+    found = find_copy_problems(replace(_CAPTURED, versions={"film": rows}))
+    return [(each.kind, each.what) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ({"_until_offset": 3}, "ends at (5, 3), the next is from (5, 2)"),
+        ({"_until_lsn": 6}, "ends at (6, 2), the next is from (5, 2)"),
+    ],
+)
+def test_versions_that_overlap_are_told(end: Row, told: str) -> None:
+    problems = _check_history([{**_BEFORE, **end}, *_HISTORY[1:]])
+
+    assert problems == [(Kind.ORDER, f"cdc, history, film/7: {told}")]
+
+
+def test_a_version_that_is_valid_for_ever_is_told() -> None:
+    problems = _check_history([*_HISTORY, {**_BEFORE, **_VALID, "_lsn": 3}])
+
+    assert (Kind.TWICE, "cdc, history, film/7: 2 rows") in problems
+
+
+def test_a_version_may_end_before_the_next_one_begins() -> None:
+    """The row was deleted in between."""
+    assert _check_history([{**_BEFORE, "_until_lsn": 4}, *_HISTORY[1:]]) == []
+
+
+def test_a_row_without_a_valid_version_is_told() -> None:
+    assert _check_history(_HISTORY[:2]) == [(Kind.LOST, "cdc, history, film/8: no row")]
