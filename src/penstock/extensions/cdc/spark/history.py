@@ -69,8 +69,8 @@ _VIEWS: Final = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """The rows of a batch in the table.
+class _Target:
+    """The table, as the changes of a batch find it.
 
     Attributes:
         columns: the table's columns.
@@ -137,20 +137,20 @@ class HistoryTable:
         is_late = self._is_late(batch, columns, key)
         needs_long = is_late or batch.log.is_unavailable
         long = self._find_long(batch, columns) if needs_long and OLDER in columns.names else {}
-        rows = _Rows(columns, key, long, is_late)
-        changes = _read_changes(batch, rows)
+        target = _Target(columns, key, long, is_late)
+        changes = _read_changes(batch, target)
         bounds = find_bounds(changes, key[0], columns)
-        known = self._read_known(changes, rows, bounds)
+        known = self._read_known(changes, target, bounds)
         if is_late:
             changes = changes.join(known, [*key, "_lsn", "_offset"], "left_anti")
         both = changes.unionByName(known, allowMissingColumns=True)
-        with keep(_put_in_order(both, rows, batch.log)) as ordered:
+        with keep(_put_in_order(both, target, batch.log)) as ordered:
             if batch.log.deleted is not None:
                 # Before the MERGE, after which Spark reads the versions of `ordered` again.
                 unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
                 if not unseen.isEmpty():
-                    self._deletions.append(unseen.selectExpr(*rows.by_key, *_DELETION))
-            self._merge(ordered.filter("_op <> 'd' AND _is_changed"), rows, bounds)
+                    self._deletions.append(unseen.selectExpr(*target.by_key, *_DELETION))
+            self._merge(ordered.filter("_op <> 'd' AND _is_changed"), target, bounds)
 
     def _is_late(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> bool:
         """Return whether a change may be from before one that was written."""
@@ -179,43 +179,43 @@ class HistoryTable:
             if field.name in batch.long_fields
         }
 
-    def _read_known(self, changes: DataFrame, rows: _Rows, bounds: Sequence[str]) -> DataFrame:
+    def _read_known(self, changes: DataFrame, target: _Target, bounds: Sequence[str]) -> DataFrame:
         """Return what the table has of the rows of changes: their versions, and their deletions."""
         spark = changes.sparkSession
-        wanted = [*bounds, *([] if rows.is_late else ["_until_lsn IS NULL"])]
-        keys = changes.select(*rows.by_key).distinct()
+        wanted = [*bounds, *([] if target.is_late else ["_until_lsn IS NULL"])]
+        keys = changes.select(*target.by_key).distinct()
         found = spark.table(self.name).alias("t").filter(" AND ".join(wanted) or "TRUE")
-        found = found.join(keys, [*rows.key], "left_semi")
+        found = found.join(keys, [*target.key], "left_semi")
         versions = found.selectExpr(
-            *(quote(each) for each in rows.columns.names if each not in {OLDER, *_ENDS}),
+            *(quote(each) for each in target.columns.names if each not in {OLDER, *_ENDS}),
             "'u' AS _op",
             "FALSE AS _is_new",
             f"IF(_until_lsn IS NULL, NULL, STRUCT({', '.join(_UNTIL)})) AS _until",
             *(
                 f"STRUCT({quote(name)} AS value,"
                 f" COALESCE({OLDER}[{quote_text(name)}], _lsn) AS lsn) AS {_GIVEN}{at}"
-                for at, name in enumerate(rows.long)
+                for at, name in enumerate(target.long)
             ),
         )
-        if not rows.is_late:
+        if not target.is_late:
             return versions
-        order = Window.partitionBy(*rows.by_key).orderBy("_lsn", "_offset")
+        order = Window.partitionBy(*target.by_key).orderBy("_lsn", "_offset")
         ended = found.withColumn("_next", F.lead(F.struct("_lsn", "_offset")).over(order)).filter(
             "_until_lsn IS NOT NULL AND NOT STRUCT(_until_lsn, _until_offset) <=> _next"
         )
-        deletions = ended.selectExpr(*rows.by_key, *_UNTIL)
+        deletions = ended.selectExpr(*target.by_key, *_UNTIL)
         unseen = self._deletions.read(spark).withColumnRenamed("_changed_at", "_valid_from")
-        deletions = deletions.unionByName(unseen.join(keys, [*rows.key], "left_semi"))
+        deletions = deletions.unionByName(unseen.join(keys, [*target.key], "left_semi"))
         deletions = deletions.selectExpr("*", "'d' AS _op", "FALSE AS _is_new")
         return versions.unionByName(deletions, allowMissingColumns=True)
 
-    def _merge(self, source: DataFrame, rows: _Rows, bounds: Sequence[str]) -> None:
+    def _merge(self, source: DataFrame, target: _Target, bounds: Sequence[str]) -> None:
         view = f"penstock_versions_{next(_VIEWS)}"
         source.createOrReplaceTempView(view)
-        names = [quote(each) for each in rows.columns.names if each in source.columns]
-        same = [f"t.{each} = s.{each}" for each in (*rows.by_key, "_lsn", "_offset")]
-        valid = [] if rows.is_late else ["t._until_lsn IS NULL"]
-        updated = [*_ENDS, *map(quote, rows.long), *([OLDER] if rows.long else [])]
+        names = [quote(each) for each in target.columns.names if each in source.columns]
+        same = [f"t.{each} = s.{each}" for each in (*target.by_key, "_lsn", "_offset")]
+        valid = [] if target.is_late else ["t._until_lsn IS NULL"]
+        updated = [*_ENDS, *map(quote, target.long), *([OLDER] if target.long else [])]
         try:
             run_commit(
                 source.sparkSession,
@@ -242,23 +242,23 @@ class HistoryTable:
         )
 
 
-def _read_changes(batch: ChangeBatch, rows: _Rows) -> DataFrame:
+def _read_changes(batch: ChangeBatch, target: _Target) -> DataFrame:
     """Return the changes of a batch with the table's columns."""
-    values = project_event(batch.changes.type, rows.columns)
+    values = project_event(batch.changes.type, target.columns)
     return batch.changes.rows.selectExpr(
         *(f"{value} AS {quote(name)}" for name, value in values.items()),
         *("_op", "_lsn", "_offset", "_changed_at AS _valid_from", "TRUE AS _is_new"),
         *(
             f"IF({is_lost} OR _op = 'd', NULL, STRUCT({values[name]} AS value, _lsn AS lsn))"
             f" AS {_GIVEN}{at}"
-            for at, (name, is_lost) in enumerate(rows.long.items())
+            for at, (name, is_lost) in enumerate(target.long.items())
         ),
     )
 
 
-def _put_in_order(changes: DataFrame, rows: _Rows, log: BatchLog) -> DataFrame:
+def _put_in_order(changes: DataFrame, target: _Target, log: BatchLog) -> DataFrame:
     """Return changes and versions with their ends, and with the last value of each long column."""
-    order = Window.partitionBy(*rows.by_key).orderBy("_lsn", "_offset")
+    order = Window.partitionBy(*target.by_key).orderBy("_lsn", "_offset")
     end = F.least(F.lead(F.expr(_PLACE)).over(order), F.expr(_find_truncation(log)))
     before = F.lag(F.expr("IF(_op = 'd', NULL, _end)")).over(order)
     ordered = changes.withColumn("_end", end).withColumns(
@@ -268,7 +268,7 @@ def _put_in_order(changes: DataFrame, rows: _Rows, log: BatchLog) -> DataFrame:
     until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     last, values, places = dict[str, Column](), dict[str, Column](), dict[str, str]()
     is_changed = ["_is_new", "NOT _end <=> _until"]
-    for at, name in enumerate(rows.long):
+    for at, name in enumerate(target.long):
         given, found = f"{_GIVEN}{at}", f"{_FOUND}{at}"
         place = f"IF(_op = 'd', _lsn, {given}.lsn)"  # a deletion is a change to null
         value = F.expr(f"STRUCT({given}.value AS value, {place} AS lsn)")
