@@ -65,6 +65,7 @@ def stopped(monkeypatch):
         written.append((records, bool(still)))
         topic.records += records
 
+    monkeypatch.setattr(peers, "_WARM", 2)
     monkeypatch.setattr(peers._Topic, "write", write)
     monkeypatch.setattr(peers, "_stopped", Stopped)
     monkeypatch.setattr(peers, "GlueTable", _Table)
