@@ -28,7 +28,7 @@ _SNAPSHOT: Final = Step("PutObject", r"/metadata/snap-")
 _COMMIT: Final = Step("UpdateTable")
 _PART: Final = (OFFSETS, Step("PutObject", r"/penstock-ledger/.*\.jsonl$"))
 _UNPUBLISHED: Final = (*_PART, _SNAPSHOT, _COMMIT)
-# `make pr` takes the first three, in which tables and files contradict each other.
+# `make pr` takes the first two, in which tables and files contradict each other.
 CONSUMED: Final[Mapping[str, Moment]] = {
     "after the files, before they are staged": Moment(_UNPUBLISHED, performed=False),
     "after they are staged, before they are published": Moment(

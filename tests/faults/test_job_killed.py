@@ -19,7 +19,7 @@ _CALLS = 250  # of a start with a batch to finish and a new one
 
 def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials, fault):
     kills = fault("job-killed")
-    moments = [*CONSUMED.items()][: trials(3, len(CONSUMED))]
+    moments = [*CONSUMED.items()][: trials(2, len(CONSUMED))]
     for moment, (steps, performed) in moments:
         readings.send(BATCH)
         trap = Trap(steps, performed)

@@ -22,7 +22,7 @@ from tests.spark.test_cdc_outputs import read_rows
 
 _ROWS = 40
 _CHANGES = 9  # of each row, at most
-_BATCHES = 5
+_BATCHES = 4
 
 
 @pytest.fixture

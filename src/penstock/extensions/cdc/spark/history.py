@@ -141,9 +141,9 @@ class HistoryTable:
         changes = _read_changes(batch, target)
         bounds = find_bounds(changes, key[0], columns)
         known = self._read_known(changes, target, bounds)
-        if is_late:
-            changes = changes.join(known, [*key, "_lsn", "_offset"], "left_anti")
         both = changes.unionByName(known, allowMissingColumns=True)
+        if is_late:
+            both = _drop_written(both, target)
         with keep(_put_in_order(both, target, batch.log)) as ordered:
             if batch.log.deleted is not None:
                 # Before the MERGE, after which Spark reads the versions of `ordered` again.
@@ -253,6 +253,15 @@ def _read_changes(batch: ChangeBatch, target: _Target) -> DataFrame:
             f" AS {_GIVEN}{at}"
             for at, (name, is_lost) in enumerate(target.long.items())
         ),
+    )
+
+
+def _drop_written(both: DataFrame, target: _Target) -> DataFrame:
+    """Return changes and versions without the changes that the table has: they have one place."""
+    order = Window.partitionBy(*target.by_key).orderBy("_lsn", "_offset", "_is_new")
+    before = F.lag(F.struct("_lsn", "_offset")).over(order)
+    return both.withColumn("_before", before).filter(
+        "NOT (_is_new AND _before <=> STRUCT(_lsn, _offset))"
     )
 
 
