@@ -1,1 +1,1 @@
-"""What the bench, the proof and the campaign run: servers, Penstock's job, and its peers."""
+"""Servers, Penstock's job and its peers, which the bench, the proof and the campaign run."""

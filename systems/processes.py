@@ -1,4 +1,4 @@
-"""What /proc says of a process, and what became of one that ended."""
+"""Read the state and the memory of a process from /proc."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from bench.ladder import Form, Result, least, most
-from bench.spark.latency import SINKS, Batch, running_aws, running_job
+from bench.spark.latency import SINKS, Batch, running_job, using_aws
 from bench.spark.world import world_for
 
 _WARM = 12  # batches that the JVM compiles in
@@ -18,7 +18,7 @@ def _take(form: Form, sinks: Sequence[str], records: int, warm: int) -> dict[str
     """Return the batches of each job, which take turns; the first ones are left out."""
     world = world_for(form)
     turns = warm + 5 * form.turns if form.turns > 1 else 2
-    with running_aws(world) as aws, ExitStack() as stack:
+    with using_aws(world) as aws, ExitStack() as stack:
         jobs = {name: stack.enter_context(running_job(world, aws, name)) for name in sinks}
         batches: dict[str, list[Batch]] = {name: [] for name in sinks}
         for turn in range(turns):

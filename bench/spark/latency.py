@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -35,6 +34,7 @@ from penstock.spark.sinks.dynamodb import DynamoDbSettings
 from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
+from systems.accounts import running_aws
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _NAME = "bench"
@@ -64,9 +64,8 @@ class Batch:
 class LocalAws:
     """A localcloud in a process of its own, with what the jobs need of an account."""
 
-    def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        self.endpoint = process.stdout.readline().strip()
+    def __init__(self, folder: Path, endpoint: str) -> None:
+        self.endpoint = endpoint
         self._log = folder / "calls.jsonl"
         self._read = 0
         self._calls: list[tuple[datetime, float, str]] = []
@@ -114,14 +113,11 @@ class LocalAws:
 
 
 @contextmanager
-def running_aws(world: World) -> Iterator[LocalAws]:
+def using_aws(world: World) -> Iterator[LocalAws]:
     """Run a localcloud, and let Spark, its workers and this process use it."""
-    folder = world.new_folder()
-    command = [sys.executable, "-m", "systems.aws", str(folder)]
+    folder = world.new_folder() / "aws"
     with ExitStack() as stack:
-        process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        stack.callback(process.kill)
-        aws = LocalAws(folder, process)
+        aws = LocalAws(folder, stack.enter_context(running_aws(folder)))
         environ = {**_KEYS, "AWS_ENDPOINT_URL": aws.endpoint}
         stack.enter_context(patch.dict(os.environ, environ))
         stack.enter_context(patch.dict(world.spark.sparkContext.environment, environ))

@@ -69,7 +69,7 @@ def test_a_value_out_of_line_comes_after_a_change_without_it(job, items):
 
 
 def test_a_row_is_deleted_before_its_insert_is_read(job, items):
-    """A truncation, which has no key, is read in the order of its own partition."""
+    """Its history has no version yet that the deletion ends."""
     film = Source()
     film.insert(id=1, title="old")
     film.update(1, title="new")

@@ -166,8 +166,7 @@ class CurrentTable:
         It makes the MERGE read all columns of rows, so a batch that comes in order has none.
         """
         if self._last is None:
-            (row,) = batch.spark.table(self.name).selectExpr("MAX(_lsn) AS last").collect()
-            self._last = -1 if row["last"] is None else int(row["last"])
+            self._last = find_last(batch.spark.table(self.name))
         is_late = batch.log.least <= self._last
         self._last = max(self._last, batch.log.greatest)
         if not values or not is_late:
@@ -225,8 +224,7 @@ class Deletions:
                 f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
                 f" TBLPROPERTIES ({write_properties()})"
             )
-        (row,) = self.read(spark).selectExpr("MAX(_lsn) AS last").collect()
-        return -1 if row["last"] is None else int(row["last"])
+        return find_last(self.read(spark))
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the keys of deleted rows, with their positions."""
@@ -278,6 +276,12 @@ def add_older(spark: SparkSession, table: IcebergTable) -> None:
     if OLDER not in table.schema().names:
         spark.sql(f"ALTER TABLE {table.name} ADD COLUMN {OLDER} MAP<STRING, BIGINT>")
         table.refresh()
+
+
+def find_last(rows: DataFrame, place: str = "_lsn") -> int:
+    """Return the last place of rows, -1 without any."""
+    (row,) = rows.selectExpr(f"COALESCE(MAX({place}), -1) AS last").collect()
+    return int(row["last"])
 
 
 def find_bounds(source: DataFrame, key: str, columns: StructType) -> list[str]:

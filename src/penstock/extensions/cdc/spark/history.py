@@ -39,6 +39,7 @@ from penstock.extensions.cdc.spark.current import (
     create_table,
     find_bounds,
     find_key_columns,
+    find_last,
     run_commit,
 )
 from penstock.extensions.cdc.spark.items import NONE, OLDER
@@ -166,8 +167,7 @@ class HistoryTable:
         keys = (f"{values[each]} AS {quote(each)}" for each in key)
         deleted = self._deletions.open(batch.changes.rows.selectExpr(*keys, *POSITION))
         written = batch.spark.table(self.name)
-        (row,) = written.selectExpr("MAX(GREATEST(_lsn, _until_lsn)) AS last").collect()
-        return deleted if row["last"] is None else max(deleted, int(row["last"]))
+        return max(deleted, find_last(written, "GREATEST(_lsn, _until_lsn)"))
 
     def _find_long(self, batch: ChangeBatch, columns: StructType) -> dict[str, str]:
         """Return the columns whose values the log may not have, each with that condition."""

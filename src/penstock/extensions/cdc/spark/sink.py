@@ -153,7 +153,7 @@ class ChangeSink(Sink):
 
 @contextmanager
 def keep(rows: DataFrame) -> Iterator[DataFrame]:
-    """Keep rows in memory, or on disk, for as long as they are read."""
+    """Cache rows, in memory or on disk, until the block ends."""
     kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield kept
