@@ -28,7 +28,8 @@ _QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
-_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Without optimizing, a JVM has room for 48 MB of code, and plans of many tables need more.
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 _TIMED = {"spark.driver.memory": "2g"}
 
 

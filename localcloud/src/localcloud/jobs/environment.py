@@ -21,7 +21,8 @@ from localcloud.network import find_source, load_network
 _SESSION_SECONDS = 43_200
 _STORE_PASSWORD = "changeit"  # noqa: S105 - Java's default; the store is not secret
 # Nearly half the CPU time of a one-minute driver is optimizing compilation: 28 s without, 15 s so.
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1"
+# Then a JVM has room for 48 MB of code, which a job with many plans fills and compiles again.
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
 @dataclass(frozen=True, slots=True)
