@@ -33,7 +33,8 @@ from tests.fixtures.faults import Trials
 _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do
 _OFFSETS_SECONDS: Final = 60
-_CALM_SECONDS: Final = 300  # until all that was sent must be there
+_CALM_SECONDS: Final = 300  # without progress, after which what is not there is lost
+_LONGEST_SECONDS: Final = 1_500  # until all that was sent must be there
 _QUIET_SECONDS: Final = 10  # in which nothing more may come
 _POLL_SECONDS: Final = 5
 _SOAK_FIELDS: Final = 12
@@ -176,9 +177,14 @@ class Run:
             if time.monotonic() > began + _OFFSETS_SECONDS:  # a driver that died told no last ones
                 break
             time.sleep(1)
-        recovered = time.monotonic()
-        while (late := self._find_late()) and time.monotonic() < began + _CALM_SECONDS:
-            _LOG.info("waiting: %s", late.what)
+        recovered = changed = time.monotonic()
+        before: list[Problem] = []
+        while late := self._find_late():
+            if late != before:
+                before, changed = late, recovered
+            if recovered > min(changed + _CALM_SECONDS, began + _LONGEST_SECONDS):
+                break
+            _LOG.info("waiting for %d, such as %s", len(late), late[0].what)
             if self._platform.replays:
                 self._platform.replays.run()
             time.sleep(_POLL_SECONDS)
@@ -210,15 +216,13 @@ class Run:
     def _versions(self) -> dict[str, str]:
         return read_versions(self._platform.client("glue"), self._platform.world.name, TOPIC)
 
-    def _find_late(self) -> Problem | None:
-        """Return one of the problems that time may mend; the lake is read if there is no other."""
-        found = (
-            each
-            for with_lake in (False, True)
-            for each in _judge(self.read(with_lake=with_lake))
-            if each.kind in _LATE
-        )
-        return next(found, None)
+    def _find_late(self) -> list[Problem]:
+        """Return the problems that time may mend; the lake is read if there are no others."""
+        for with_lake in (False, True):
+            found = _judge(self.read(with_lake=with_lake))
+            if late := [each for each in found if each.kind in _LATE]:
+                return late
+        return []
 
 
 def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Outcome:
