@@ -9,8 +9,11 @@ import os
 import sys
 import time
 import traceback
-from collections import Counter
-from itertools import count
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import count, islice
+from multiprocessing import get_context
 
 from tests.simulation.mutants import sweep
 from tests.simulation.run import PROGRAMS, Report, run
@@ -29,6 +32,9 @@ def main() -> int:
         "--seconds", type=float, default=30, help="start no run after these of CPU time [30]"
     )
     parser.add_argument(
+        "--processes", type=int, default=os.cpu_count(), help="hours at once [one for each core]"
+    )
+    parser.add_argument(
         "--mutants",
         nargs="*",
         metavar="NAME",
@@ -44,28 +50,21 @@ def main() -> int:
     gc.freeze()
     gc.disable()  # else half of the time is spent on looking for what hours still hold
     if given.mutants is not None:
-        for line in sweep(given.mutants, given.seconds, os.cpu_count() or 1):
+        for line in sweep(given.mutants, given.seconds, given.processes):
             print(line, flush=True)
         return 0
-    began, total, fired = time.process_time(), Counter[str](), Counter[str]()
-    for seed in count(given.seed):
-        seconds = time.process_time() - began
-        if seconds > given.seconds or total["hours"] == given.runs:
-            break
-        try:
-            report = run(seed, programs=given.programs)
-        except Exception as error:  # of a program: whatever it is, the seed shows it again
-            traceback.print_exc()
-            report = Report(seed, [f"{type(error).__name__}: {error}"], Counter(), Counter(hours=1))
-        if (seed - given.seed) % _COLLECTED == _COLLECTED - 1:
-            gc.collect()
+    total, fired, seconds = Counter[str](), Counter[str](), 0.0
+    for report, said, spent in _run_all(given):
         total += report.counts
         fired += report.fired
+        seconds += spent
         if report.problems:
             print(
-                f"{total['hours']} hours until seed {seed}:", *report.problems[:_SHOWN], sep="\n  "
+                f"{said}{total['hours']} hours until seed {report.seed}:",
+                *report.problems[:_SHOWN],
+                sep="\n  ",
             )
-            words = f"--seed {seed} --runs 1 --programs {' '.join(given.programs)}"
+            words = f"--seed {report.seed} --runs 1 --programs {' '.join(given.programs)}"
             print(f"again: python -m tests.simulation {words}")
             return 1
     shown = ", ".join(f"{number:,} {name}" for name, number in total.items())
@@ -73,6 +72,36 @@ def main() -> int:
     for name, number in sorted(fired.items()):
         print(f"  {number:8,} {name}")
     return 0
+
+
+def _run_all(given: argparse.Namespace) -> Iterator[tuple[Report, str, float]]:
+    """Run the hours in some processes, and yield them in order: an hour, its error, its seconds."""
+    seeds = count(given.seed) if given.runs is None else range(given.seed, given.seed + given.runs)
+    left, begun, spent = iter(seeds), deque[Future[tuple[Report, str, float]]](), 0.0
+    with ProcessPoolExecutor(given.processes, get_context("fork")) as pool:
+
+        def begin(most: int) -> None:
+            for seed in islice(left, most if spent < given.seconds else 0):
+                begun.append(pool.submit(_run_one, seed, given.programs))
+
+        begin(2 * given.processes)
+        while begun:
+            ended = begun.popleft().result()
+            spent += ended[-1]
+            yield ended
+            begin(1)
+
+
+def _run_one(seed: int, programs: Sequence[str]) -> tuple[Report, str, float]:
+    began, said = time.process_time(), ""
+    try:
+        report = run(seed, programs=programs)
+    except Exception as error:  # of a program: whatever it is, the seed shows it again
+        said = traceback.format_exc()
+        report = Report(seed, [f"{type(error).__name__}: {error}"], Counter(), Counter(hours=1))
+    if seed % _COLLECTED == _COLLECTED - 1:
+        gc.collect()
+    return report, said, time.process_time() - began
 
 
 if __name__ == "__main__":

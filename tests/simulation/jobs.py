@@ -32,9 +32,9 @@ CHECKPOINT = "s3://jobs/checkpoint"
 ERRORS, OTHER_ERRORS = "errors", "other-errors"  # the second copy names another table
 SETTINGS = LeaseSettings(lease_seconds=60, heartbeat_seconds=20)
 _LOOK_SECONDS, _LIFE_SECONDS, _COPY_SECONDS, _RECORD_SECONDS = 30, 400, 500, 15
-_LONGEST_STALL = 240.0
+_LONGEST_STALL, _LATE_SECONDS = 240.0, 25.0
 _KEPT_SECONDS, _REPAIR_SECONDS = 600.0, 60.0
-_SELDOM, _STRANGE = 0.3, 0.1
+_OFTEN, _SELDOM, _STRANGE = 0.5, 0.3, 0.1
 _REPAIR = re.compile(r"SET TBLPROPERTIES \('([^']+)' = '(.+?)'\)")
 
 
@@ -112,7 +112,8 @@ class Jobs:
     def __post_init__(self) -> None:
         """Begin with an empty table."""
         self.tables = _LeaseTables({ERRORS: ("id",), OTHER_ERRORS: ("id",)})
-        self.tables.after = self.watch
+        self.tables.before_change = self._meet
+        self.tables.after_change = self.watch
         self.table = SimulatedTable(self.weather, lambda: self.scheduler.now)
         self.checkpoint = Checkpoint("q0")
         self._backup = self.checkpoint.copy()
@@ -255,6 +256,15 @@ class Jobs:
             self._write_file()
             checkpoint.done = max(checkpoint.done, number + 1)
 
+    def _meet(self, request: dict[str, Any]) -> None:
+        """Let a lease be taken late, after a driver that stalled for as long has gone on."""
+        is_taken = "#holder = :me" in request["UpdateExpression"]
+        stalled = [each for each in self._drivers if each.stall_until > self.scheduler.now]
+        if is_taken and stalled and self.weather.happens("lease taken late", _OFTEN):
+            for driver in stalled:
+                driver.stall_until = 0.0
+            self.scheduler.sleep(self.scheduler.random.uniform(0, _LATE_SECONDS))
+
     def _write_file(self) -> None:
         if trouble := self.weather.call("s3"):
             raise LakeDownError(trouble)
@@ -315,13 +325,15 @@ class Jobs:
 
 
 class _LeaseTables(DynamoDbTables):
-    """Tables of leases; `after` is called after each change."""
+    """Tables of leases; `before` and `after` are called at each change."""
 
-    after: Callable[[], None]
+    before_change: Callable[[dict[str, Any]], None]
+    after_change: Callable[[], None]
 
     def _UpdateItem(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.before_change(request)
         done = super()._UpdateItem(request)
-        self.after()
+        self.after_change()
         return done
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import count
 from typing import Any, cast
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
@@ -47,9 +47,11 @@ SHAPES = {READINGS: READING, LATEST: NEWEST}
 _KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
 _PRODUCER_SECONDS, _CONSUMER_SECONDS = 20.0, 60.0  # time-outs of the functions
 _RETRY_SECONDS = 8.0
+_LAG_SECONDS = 300.0  # of a poller that has lost its partition and does not know
 _BATCH = 40
 _POLL_SECONDS = 0.02
 _SHORT = 0.05  # share of what seldom happens
+_NEXT_DEVICE = 0.1  # of batches, which are the first of another device
 _LATE_DEVICE = "late"
 _PAGE = 5  # rows of a query
 _GROWN_SECONDS = 5_000.0  # after which the topic has one more partition
@@ -190,8 +192,8 @@ class Sender:
     def __init__(self, world: World, number: int, make_event: Any) -> None:
         self._world = world
         self._make_event = make_event
-        self._number = number
-        self._stamper = Stamper(READING, f"d-{number}")
+        self._devices = (f"d-{number}-{device}" for device in count())
+        self._stamper = Stamper(READING, next(self._devices))
         self._producer = world.open_producer()
         self._left: list[Told] = []
         self.is_ending = False
@@ -209,6 +211,8 @@ class Sender:
             batch, self._left = self._left[:20], self._left[20:]
             if not self.is_ending:
                 batch += [self._begin() for _ in range(chance.randint(0, 4))]
+            if chance.random() < _NEXT_DEVICE:
+                self._stamper = Stamper(READING, next(self._devices))
             if batch:
                 self._send(batch)
 
@@ -309,11 +313,19 @@ class Mapping:
         return found[0]
 
     def _invoke_other(self, batch: list[Any]) -> None:
-        """Let another environment consume a batch too: a new one if the last is still at work."""
+        """Let another environment consume a batch too, now or when others have gone on.
+
+        It is a new one if the last is still at work.
+        """
         is_busy = self._other_run is not None and not self._other_run.is_done
         if is_busy or self._world.weather.happens("consumer starts again", _SHORT):
             self._other = self._world.open_consumer(self._table)
-        consume = partial(self._other.consume, batch)
+        seconds = self._world.chance.choice([0, self._world.chance.uniform(0, _LAG_SECONDS)])
+
+        def consume() -> None:
+            self._world.scheduler.sleep(seconds)
+            self._other.consume(batch)
+
         self._other_run = self._world.scheduler.start("other consumer", consume)
 
 

@@ -20,9 +20,11 @@ from penstock.spark.state.lease import Lease
 from tests.simulation.jobs import ERRORS as LEASES
 from tests.simulation.jobs import SETTINGS
 from tests.simulation.programs import ERRORS, READINGS, World
+from tests.simulation.weather import LATEST_SECONDS
 
-_PAUSE_SECONDS, _REPLAY_SECONDS = 250, 400.0
-_KILLED = 0.3
+_PAUSES, _REPLAY_SECONDS = (5, 500), 400.0  # short ones, so that late calls meet the next replay
+_LONGEST_PAUSE_SECONDS = 400.0  # so that each letter is tried when all is calm
+_KILLED, _OPENED = 0.3, 0.2
 _MOST_ATTEMPTS = 3
 _KEPT_SECONDS = 365 * 86_400
 
@@ -79,9 +81,11 @@ class Replays:
     def _run(self, number: int) -> None:
         scheduler, chance = self.world.scheduler, self.world.chance
         while True:
-            scheduler.sleep(chance.expovariate(1 / _PAUSE_SECONDS))
+            pause = chance.expovariate(1 / chance.choice(_PAUSES))
+            scheduler.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
             if self.is_ending:
                 return
+            self._open_parked()
             self.at_work += 1
             program = scheduler.start(
                 "replay", partial(self._replay, f"{number}-{scheduler.turns}")
@@ -94,6 +98,31 @@ class Replays:
             elif program.error is not None and not isinstance(program.error, PenstockError):
                 raise program.error
             self.at_work -= 1
+
+    def _open_parked(self) -> None:
+        """Let an operator open parked letters again, one in two of which keeps its expiry.
+
+        A call that parks one may have its effect again until LATEST_SECONDS after it.
+        """
+        changes = "SET attempts = :none, nextAttemptAt = :none REMOVE parkedAt"
+        expiring_s = time.time() - LATEST_SECONDS + _KEPT_SECONDS
+        for letter in list(self.world.tables.tables[ERRORS].items()):
+            if "parkedAt" not in letter or int(letter["expiresAt"]["N"]) > expiring_s:
+                continue
+            if self.world.weather.happens("letter opened", _OPENED):
+                kept = self.world.chance.choice(["", ", expiresAt"])
+                self.world.tables.call(
+                    "UpdateItem",
+                    json.dumps(
+                        {
+                            "TableName": ERRORS,
+                            "Key": {"id": letter["id"]},
+                            "UpdateExpression": changes + kept,
+                            "ConditionExpression": "attribute_exists(parkedAt)",
+                            "ExpressionAttributeValues": {":none": {"N": "0"}},
+                        }
+                    ).encode(),
+                )
 
     def _replay(self, name: str) -> None:
         with Lease.claim(LEASES, "replay", SETTINGS):

@@ -84,7 +84,8 @@ class EventMaker:
             "_topic": lambda: "mine",
             "place": lambda: {"lat": 52.5, **({"name": "x"} if chance.random() < 0.3 else {})},
             "tags": lambda: chance.choice([[], ["a", "b"]]),
-            f"late{chance.randrange(6)}": lambda: chance.choice([1, 2.5]),
+            f"late{chance.randrange(3)}": lambda: chance.choice([1, 2.5]),
+            f"note{chance.randrange(3)}": lambda: chance.choice(["a note", ""]),
         }
         chosen = chance.sample(sorted(fields), chance.choice([0, 1, 1, 2, 3]))
         event: dict[str, Any] = {"n": next(self._numbers)}
@@ -103,7 +104,13 @@ def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> 
     world = World.build(scheduler, _TROUBLE)
     jobs = Jobs(scheduler, world.weather, world.open_dynamodb)
     replays = Replays(world)
-    with scheduler.instead_of_time(), world.in_place(), jobs.in_place(), replays.in_place():
+    tables = make_shop_tables()
+    open_client = partial(world.open_dynamodb, tables)
+    shop = Shop(scheduler, world.weather, tables, open_client, world.bucket, _RETRIES[seed % 4])
+    with (
+        scheduler.instead_of_time(), world.in_place(),
+        jobs.in_place(), replays.in_place(), shop.in_place(),
+    ):  # fmt: skip
         make_event = EventMaker(world)
         has_events = "events" in programs
         senders = [Sender(world, number, make_event) for number in range(has_events * _SENDERS)]
@@ -120,9 +127,6 @@ def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> 
             scheduler.start("intruder", intruder.run)
         for mapping in mappings:
             scheduler.start("mapping", mapping.run)
-        tables = make_shop_tables()
-        open_client = partial(world.open_dynamodb, tables)
-        shop = Shop(scheduler, world.weather, tables, open_client, world.bucket, _RETRIES[seed % 4])
         if "joins" in programs:
             shop.start()
         if "jobs" in programs:

@@ -18,6 +18,7 @@ from unittest.mock import patch
 from greenlet import getcurrent, greenlet
 
 _EPOCH = 1_795_000_000.0
+_LOOK_SECONDS = 1.0  # after which a program that stalls may be awake
 
 
 @dataclass(eq=False)
@@ -138,7 +139,7 @@ class Scheduler:
             if program.is_killed or program.is_done or turn != program.turn:
                 continue
             if (awake_at := program.awake_at) > due:
-                self._enqueue(program, awake_at)
+                self._enqueue(program, min(awake_at, due + _LOOK_SECONDS))
                 continue
             self.now = max(self.now, due)
             self.turns += 1

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, RowExistsError
 from penstock.sinks import DynamoDbClient, FunctionLease
 from tests.simulation.bucket import SimulatedBucket
 from tests.simulation.scheduler import Program, Scheduler
-from tests.simulation.weather import Weather
+from tests.simulation.weather import LATEST_SECONDS, Weather
 from tests.stubs.dynamodb_tables import DynamoDbTables
 from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
@@ -23,12 +25,17 @@ _CLOSE_SECONDS, _LATE_SECONDS = 4.0, 400.0
 _BATCH = 8
 _TASK_SECONDS, _RETRY_SECONDS = 120.0, 300.0
 _RESERVE_SECONDS = 30.0
+_LITTLE_SECONDS = 35.0  # for retries, of which the reserve leaves a few
+_ROWS_AT_ONCE = 3
 _SHORT, _BY_TWO = 0.05, 0.2
-_WINDOW = 24  # trips that are sold again
+_WINDOW = 24  # trips that are sold again, or staged again
 _NEW_SECONDS = 120.0  # after which a trip is sold for the last time
 _NEVER = 8  # of so many customers, one is never sent
+_GONE = 0.25  # of those in doubt stay deleted
+_LONGEST_LIFE_SECONDS = 2_400.0
 _EARLY_LINE = -1
 _PAGE = 2  # rows of a query
+_MOST_ATTEMPTS = 3
 
 
 def make_shop_tables() -> DynamoDbTables:
@@ -68,15 +75,40 @@ class Shop:
     is_ending: bool = False
     problems: list[str] = field(default_factory=list)
     _at_work: Program | None = None
+    _life: list[Program] = field(default_factory=list)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Let retries read a few letters at once, so that some end between them."""
+        with patch("penstock.extensions.staging.retry.ROWS_AT_ONCE", _ROWS_AT_ONCE):
+            yield
 
     def start(self) -> None:
         """Start all programs."""
         self.scheduler.start("shop", self._sell)
         self.scheduler.start("shop", self._sell_in_doubt)
-        for name in self.topics:
-            self.scheduler.start("staging", partial(self._stage_all, name))
-        for number in range(2 if self.retries.are_made else 0):
-            self.scheduler.start("retries", partial(self._retry_all, number))
+        self._begin_life()
+        self.scheduler.start("second life", self._live_again)
+
+    def _begin_life(self) -> None:
+        numbers = range(2 if self.retries.are_made else 0)
+        calls = [partial(self._stage_all, name) for name in self.topics]
+        calls += [partial(self._retry_all, number) for number in numbers]
+        self._life = [self.scheduler.start("job", each, is_own=True) for each in calls]
+
+    def _live_again(self) -> None:
+        """Now and then build all tables but the letters again, from the start of the topics."""
+        self.scheduler.sleep(self.scheduler.random.uniform(0, _LONGEST_LIFE_SECONDS))
+        if not self.weather.happens("tables built again", _BY_TWO):
+            return
+        for each in self._life:
+            each.kill()
+        self.scheduler.sleep(LATEST_SECONDS)
+        for name, table in self.tables.tables.items():
+            if name != "errors":
+                table.parts.clear()
+        self.positions.clear()
+        self._begin_life()
 
     def _sell(self) -> None:
         """Write trips, and what they need at any time before or after them."""
@@ -95,7 +127,7 @@ class Shop:
                 self.scheduler.start("late", partial(self._send_late, topic, need))
 
     def _sell_in_doubt(self) -> None:
-        """Write trips whose customers come, are deleted and come back at the same moment."""
+        """Write trips whose customers come, are deleted, and may come back, at the same moment."""
         chance = self.scheduler.random
         self.topics["lines"].append({"order": "o", "line": _EARLY_LINE})
         while not self.is_ending:
@@ -107,8 +139,9 @@ class Shop:
                 for event in ({"customer": name}, name):
                     self.scheduler.sleep(chance.uniform(0, chance.choice([0.1, 1])))
                     self.topics["customers"].append(event)
-            self.scheduler.sleep(chance.uniform(0, 20))
-            self.topics["customers"].append({"customer": name})
+            if chance.random() > _GONE:
+                back = partial(self._send_late, "customers", {"customer": name})
+                self.scheduler.start("late", back)
 
     def _send_late(self, topic: str, event: Any) -> None:
         chance = self.scheduler.random
@@ -129,7 +162,9 @@ class Shop:
                 self.scheduler.start("other", partial(self._stage, name, batch))
             if not self._attempt(partial(self._stage, name, batch), _TASK_SECONDS):
                 self.scheduler.sleep(chance.uniform(1, 10))
-            elif not self.weather.happens("staged again", _SHORT):
+            elif self.weather.happens("staged again", _SHORT):
+                self.positions[name] = max(0, start - chance.randrange(_WINDOW))
+            else:
                 self.positions[name] += len(batch)
 
     def _stage(self, name: str, records: list[tuple[Any, int]]) -> None:
@@ -139,22 +174,46 @@ class Shop:
     def _retry_all(self, number: int) -> None:
         chance = self.scheduler.random
         while True:
-            self.scheduler.sleep(chance.uniform(30, 300))
+            self.scheduler.sleep(chance.uniform(1, chance.choice([_CLOSE_SECONDS, _LATE_SECONDS])))
+            seconds = chance.choice([_LITTLE_SECONDS, _RETRY_SECONDS])
             name = f"{number}-{self.scheduler.turns}"
             if self.weather.happens("retried by two", _BY_TWO):
-                other = partial(self._retry, f"{name}-other")
-                self.scheduler.start("other", partial(self._attempt, other, _RETRY_SECONDS))
-            self._attempt(partial(self._retry, name), _RETRY_SECONDS)
+                other = partial(self._retry, f"{name}-other", seconds)
+                self.scheduler.start("other", partial(self._attempt, other, seconds))
+            self._attempt(partial(self._retry, name, seconds), seconds)
 
-    def _retry(self, name: str) -> None:
-        client, context = self.open_client(), _Context(time.monotonic() + _RETRY_SECONDS)
+    def _retry(self, name: str, seconds: float) -> None:
+        client, context = self.open_client(), _Context(time.monotonic() + seconds)
         table = LEASES if self.retries is How.LEASED else ""
-        lease = FunctionLease(table, client, clock=time.time)
+        released: Any = _LateReleases(client, self.tables, self.weather)
+        lease = FunctionLease(table, released, clock=time.time)
         with lease.held_during(context) as is_held:
             if is_held:
                 self._see_others()
-                self._open(client).retry(name, context.has_time)
+                due, store = self._find_due(), _NotingStore(self.bucket)
+                counts = self._open(client, store).retry(name, context.has_time)
+                self.judge(due if counts.is_complete else [], store.put_names)
                 self._at_work = None
+
+    def _find_due(self) -> list[dict[str, Any]]:
+        """Return the letters that are due now, as DynamoDB has them."""
+        due = self.tables.tables["errors"].due.values()
+        return [each for each in due if int(each["nextAttemptAt"]["N"]) <= time.time()]
+
+    def judge(self, due: list[dict[str, Any]], names: set[str]) -> None:
+        """See that a run has tried all that was due, and marked what it has put as parked."""
+        table = self.tables.tables["errors"]
+        self.problems += [
+            f"the letter {each['id']} was due, and the retries left it"
+            for each in due
+            if table.get(each) == each
+        ]
+        for name in names:
+            key = {"id": {"S": name.removeprefix("records/").removesuffix(".json")}}
+            letter = table.get(key) or {"attempts": {"N": "0"}}
+            is_settled = letter.keys() & {"parkedAt", "doneAt"}
+            if not is_settled and int(letter["attempts"]["N"]) >= _MOST_ATTEMPTS:
+                self.problems.append(f"{name} was parked, and its letter is {letter}")
 
     def _see_others(self) -> None:
         """See that no other invocation works, if a lease lets one work at a time."""
@@ -176,9 +235,9 @@ class Shop:
             raise program.error
         return True
 
-    def _open(self, client: DynamoDbClient) -> World:
+    def _open(self, client: DynamoDbClient, store: _NotingStore | None = None) -> World:
         chance = self.scheduler.random
-        return _Program(client, PLAN, self.bucket, lambda: f"{chance.getrandbits(64):x}")
+        return _Program(client, PLAN, store or self.bucket, lambda: f"{chance.getrandbits(64):x}")
 
     @property
     def is_done(self) -> bool:
@@ -191,6 +250,43 @@ class _Program(World):
 
     def clock(self) -> float:
         return time.time()
+
+
+@dataclass
+class _LateReleases:
+    """The client of a lease, whose release may be cut off, made again, and have its effect late."""
+
+    client: DynamoDbClient
+    tables: DynamoDbTables
+    weather: Weather
+
+    def call(self, operation: str, body: bytes) -> Any:
+        """Make a call."""
+        if b"REMOVE holder" in body and self.weather.happens("lease released late", _BY_TWO):
+            self.weather.do_late(partial(self._make, operation, body))
+        return self.client.call(operation, body)
+
+    def _make(self, operation: str, body: bytes) -> None:
+        with suppress(RowExistsError):
+            self.tables.call(operation, body)
+
+
+@dataclass
+class _NotingStore:
+    """The bucket as one run has it, with the names of the objects that it has put."""
+
+    bucket: SimulatedBucket
+    put_names: set[str] = field(default_factory=set)
+
+    def put(self, name: str, content: bytes, content_type: str = "") -> str:
+        """Write an object."""
+        where = self.bucket.put(name, content, content_type)
+        self.put_names.add(name)
+        return where
+
+    def get(self, where: str) -> bytes:
+        """Read an object."""
+        return self.bucket.get(where)
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,12 +11,14 @@ import pytest
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas import policy
+from penstock.sinks.item_json import write_item
 from tests.simulation.jobs import Jobs
 from tests.simulation.programs import World
 from tests.simulation.remembered import MEMORY, results_remembered
 from tests.simulation.replays import Replays
 from tests.simulation.run import run
 from tests.simulation.scheduler import Scheduler
+from tests.simulation.shop import How, Shop, make_shop_tables
 from tests.simulation.trips import check_letters
 
 
@@ -77,6 +81,38 @@ def test_remembered_results_are_those_of_the_functions_and_nobody_changes_them()
 
 def _make_schema(*types: str) -> Any:
     return {"type": "record", "name": "r", "fields": [{"name": "a", "type": it} for it in types]}
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({"nextAttemptAt": 70}, ""),
+        ({"nextAttemptAt": 60}, "was due, and the retries left it"),
+        ({"attempts": 3, "nextAttemptAt": 70}, "was parked, and its letter is"),
+        ({"attempts": 3, "parkedAt": "s3://"}, ""),
+    ],
+)
+def test_a_run_of_the_retries_that_leaves_letters_is_found(after, said):
+    scheduler, tables = Scheduler(0), make_shop_tables()
+    world = World.build(scheduler, 0)
+    shop = Shop(
+        scheduler,
+        world.weather,
+        tables,
+        partial(world.open_dynamodb, tables),
+        world.bucket,
+        How.NEVER,
+    )
+    before, now = (
+        json.loads(write_item({"id": "x", "attempts": 0, "nextAttemptAt": 60} | changes))
+        for changes in ({}, after)
+    )
+    tables.tables["errors"].put(now)
+
+    shop.judge([before], {"records/x.json"})
+
+    assert said in "".join(shop.problems)
+    assert bool(shop.problems) == bool(said)
 
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o", "line": 2}

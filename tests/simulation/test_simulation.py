@@ -23,7 +23,7 @@ _SERVICES = ("dynamodb", "glue", "kafka", "s3")
 
 def _simulate(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.simulation", *words],
+        [sys.executable, "-m", "tests.simulation", "--processes", "1", *words],
         cwd=CLONE,
         env={**os.environ, "PYTHONHASHSEED": "0"},
         capture_output=True,

@@ -12,7 +12,7 @@ _QUICK = (0.001, 0.03)  # seconds of an answer
 _LAZY, _SOMETIMES = (0.03, 1.5), 0.1  # so that calls of others fall between two of one program
 _SLOW = (1.0, 25.0)
 _LAGGING = (0.2, 2.0)  # each call, for minutes
-_LATEST = 30.0  # seconds after which the effect of a late call has come
+LATEST_SECONDS = 30.0  # seconds after which the effect of a late call has come
 
 
 class Trouble(StrEnum):
@@ -70,7 +70,7 @@ class Weather:
         """Make a call in some seconds, also if the program that asks for it is dead by then."""
 
         def wait() -> None:
-            self._scheduler.sleep(self._scheduler.random.uniform(0, _LATEST))
+            self._scheduler.sleep(self._scheduler.random.uniform(0, LATEST_SECONDS))
             call()
 
         self._scheduler.start("late call", wait, is_own=True)
