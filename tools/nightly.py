@@ -19,6 +19,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from tests.fixtures.faults import LINES
 from tools.commit import find_commit
 
 _CLONE: Final = Path(__file__).parents[1]
@@ -84,6 +85,7 @@ def main() -> int:
     chosen = PARTS if "all" in asked else [part for part in PARTS if part.name in asked]
     runs = []
     for part in chosen:
+        LINES.unlink(missing_ok=True)  # the trials of other days
         runs.append(run_part(part))
         _RUNS.write_text(json.dumps(keep([*read_runs(), asdict(runs[-1])]), indent=2) + "\n")
     print(*(f"{run.part}: {run.outcome} in {run.seconds} s" for run in runs), sep="\n")

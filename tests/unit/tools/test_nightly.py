@@ -56,11 +56,15 @@ def test_the_last_three_runs_of_a_part_are_kept():
 
 def test_a_run_is_written_to_its_file(tmp_path, monkeypatch, capsys):
     file = tmp_path / "nightly.json"
+    trials = tmp_path / "faults.jsonl"
+    trials.touch()
     monkeypatch.setattr(nightly, "_RUNS", file)
+    monkeypatch.setattr(nightly, "LINES", trials)
     monkeypatch.setattr(nightly, "PARTS", (Part("it", commands=(("-c", "raise SystemExit(1)"),)),))
     monkeypatch.setattr("sys.argv", ["nightly", "it"])
 
     assert nightly.main() == 1
+    assert not trials.exists()  # or a row would have trials of another day
     ((run,),) = (json.loads(file.read_text()),)
     assert (run["part"], run["outcome"]) == ("it", "failed")
     assert "it: failed in" in capsys.readouterr().out
