@@ -89,7 +89,7 @@ def test_links_break_while_a_mapping_reads(
     trials: Callable[[int, int], int],
     fault: Callable[[str], Trials],
 ) -> None:
-    breaks = fault("links")
+    breaks = fault("links-under-function")
     with flow.mapped(**_SETTINGS):
         for _ in range(trials(1, 5)):
             for disturb in (

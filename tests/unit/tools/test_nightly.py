@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,23 @@ def test_each_room_is_in_one_part():
     held = [room for part in PARTS for room in part.rooms]
 
     assert sorted(held) == sorted(room.name for room in ROOMS)
+
+
+def test_the_trials_of_a_fault_are_counted_in_one_part():
+    """A part replaces what the page has of a fault."""
+    part_of = {room: part.name for part in PARTS for room in part.rooms}
+    parts = defaultdict(set)
+    for file in Path("tests").rglob("test_*.py"):
+        room = max((room for room in ROOMS if file.is_relative_to(room.path)), key=_by_length)
+        for fault in re.findall(r'\bfault\("([a-z-]+)"\)', file.read_text()):
+            parts[fault].add(part_of[room.name])
+
+    assert len(parts) > 20
+    assert {fault for fault, found in parts.items() if len(found) > 1} == set()
+
+
+def _by_length(room):
+    return len(room.path)
 
 
 def test_days_in_turn_run_all_parts():
