@@ -20,6 +20,7 @@ from tests.simulation.run import PROGRAMS, Report, run
 
 _SHOWN = 20
 _COLLECTED = 20  # hours, which hold 20 MB each
+_HOURS = count(1)  # of this process
 
 
 def main() -> int:
@@ -93,13 +94,14 @@ def _run_all(given: argparse.Namespace) -> Iterator[tuple[Report, str, float]]:
 
 
 def _run_one(seed: int, programs: Sequence[str]) -> tuple[Report, str, float]:
+    """Run an hour; return its report, the error that ended it, and its seconds of CPU time."""
     began, said = time.process_time(), ""
     try:
         report = run(seed, programs=programs)
     except Exception as error:  # of a program: whatever it is, the seed shows it again
         said = traceback.format_exc()
         report = Report(seed, [f"{type(error).__name__}: {error}"], Counter(), Counter(hours=1))
-    if seed % _COLLECTED == _COLLECTED - 1:
+    if next(_HOURS) % _COLLECTED == 0:
         gc.collect()
     return report, said, time.process_time() - began
 
