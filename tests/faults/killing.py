@@ -16,6 +16,7 @@ import pyspark
 from localcloud.jobs import archive_options
 from localcloud.network.names import HOSTS_VARIABLE
 from penstock.spark.session import session_settings
+from tests.fixtures.java import SHORT_LIVED_DRIVER
 
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
@@ -28,8 +29,6 @@ _QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
-# Without optimizing, a JVM has room for 48 MB of code, and plans of many tables need more.
-_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 _TIMED = {"spark.driver.memory": "2g"}
 
 
@@ -147,7 +146,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path, is_quick: bool) -> 
     assert jars, "no jars in jars/spark/lib, run `make install`"
     ours = session_settings()
     options = f"-Djdk.net.hosts.file={hosts_file} {archive_options()}"
-    options += f" {_QUICK_JAVA}" if is_quick else ""
+    options += f" {SHORT_LIVED_DRIVER}" if is_quick else ""
     lake, s3a = "spark.sql.catalog.lake", "spark.hadoop.fs.s3a"
     settings = {
         **ours,

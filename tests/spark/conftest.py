@@ -21,6 +21,7 @@ from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
 from tests.fixtures.brokers import OPEN, keep_login, keep_secret, running_brokers
 from tests.fixtures.errors import make_error_table
+from tests.fixtures.java import SHORT_LIVED_DRIVER
 from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader
 from tests.stubs.sessions import make_session
@@ -62,10 +63,8 @@ def spark(tmp_path_factory, hosts_file):
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")
     names = f"-Djdk.net.hosts.file={hosts_file}"
-    # Little data, much that runs once: the second compiler took half of all the time. The code of
-    # one compiler has 48 MB by default, which these tests fill: it was thrown away, and made again.
-    compiler = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-    quick = f"{compiler} -XX:+UseSerialGC {archive_options()}"
+    # Little data, much that runs once: the second compiler took half of all the time.
+    quick = f"{SHORT_LIVED_DRIVER} {archive_options()}"
     settings = {
         **session_settings(),
         **_INTERPRETED,
