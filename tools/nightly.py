@@ -45,7 +45,7 @@ class Part:
         return [*suite, *self.commands]
 
 
-# In the order of dates. On two quiet cores each takes half of its hour at most.
+# In the order of dates.
 PARTS: Final = (
     Part("faults", ("faults",)),
     Part("functions", ("lambdas", "registries")),
@@ -114,7 +114,7 @@ def keep(runs: Sequence[dict[str, str | int]]) -> list[dict[str, str | int]]:
 
 def run_part(part: Part, most_seconds: float = _MOST_SECONDS) -> Run:
     """Run the commands of a part, all of them even if one fails, until its time is over."""
-    began, started = datetime.now(UTC), time.monotonic()
+    began, commit, started = datetime.now(UTC), find_commit(), time.monotonic()
     outcome = "passed"
     for command in part.list_commands():
         code = _call(command, most_seconds - (time.monotonic() - started))
@@ -124,7 +124,7 @@ def run_part(part: Part, most_seconds: float = _MOST_SECONDS) -> Run:
         if code:
             outcome = "failed"
     seconds = round(time.monotonic() - started)
-    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", find_commit(), seconds, outcome)
+    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", commit, seconds, outcome)
 
 
 def _call(command: Iterable[str], seconds: float) -> int | None:

@@ -325,7 +325,7 @@ class Jobs:
 
 
 class _LeaseTables(DynamoDbTables):
-    """Tables of leases; `before` and `after` are called at each change."""
+    """Tables of leases, which tell of each change before and after it."""
 
     before_change: Callable[[dict[str, Any]], None]
     after_change: Callable[[], None]
