@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.brokers.archive import choose_network, prepare_brokers
+from localcloud.brokers.addresses import choose_network
+from localcloud.brokers.archive import prepare_brokers
 from localcloud.brokers.cluster import BrokerCluster
 from localcloud.brokers.exporters import (
     EXPORTER_PORTS,

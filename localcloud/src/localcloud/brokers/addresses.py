@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 
+from localcloud.brokers.properties import CONTROLLER_ID, CONTROLLER_PORT
 from localcloud.errors import AddressInUseError
+
+
+def choose_network() -> str:
+    """Return three octets of a loopback network without a cluster, for one that lives shortly."""
+    while True:
+        network = f"127.{100 + secrets.randbelow(150)}.{secrets.randbelow(250)}"
+        try:
+            check_free(f"{network}.{CONTROLLER_ID}", CONTROLLER_PORT)
+        except AddressInUseError:
+            continue
+        return network
 
 
 def check_free(address: str, port: int) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from localcloud.brokers.addresses import choose_network
 from localcloud.brokers.cluster import BrokerCluster
 from localcloud.brokers.jvm import ARCHIVE, Jvm, load_jvm
 from localcloud.brokers.properties import ClusterSpec
@@ -24,8 +24,3 @@ def prepare_brokers() -> Jvm:
             if recorded.exists():  # without it brokers start slower; the next start records it
                 recorded.rename(jvm.directory / ARCHIVE)
     return jvm
-
-
-def choose_network() -> str:
-    """Return three random octets of a loopback network, for short-lived clusters."""
-    return f"127.{random.randrange(100, 250)}.{random.randrange(250)}"  # noqa: S311 - no secret
