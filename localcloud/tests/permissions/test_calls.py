@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.testing.policies import allow, allow_role
+from localcloud.testing.policies import allow, allow_role, keys_of
+from tests.account_ids import CONSUMER
 
 
 def _code(error):
@@ -312,6 +313,38 @@ def test_a_copy_reads_its_source(iam, role, acting):
     allow_role(role, iam, allow("s3:PutObject"))
     with pytest.raises(ClientError, match="s3:GetObject on resource: arn:aws:s3:::from/key"):
         acting("s3").copy_object(Bucket="to", Key="key", CopySource="from/key")
+
+
+@pytest.mark.parametrize("read", ["get_object", "head_object"])
+def test_who_may_not_list_a_bucket_is_not_told_that_an_object_is_missing(iam, role, client, read):
+    s3, bucket = client("s3", account=CONSUMER), read.replace("_", "-")
+    region = {"LocationConstraint": "eu-central-1"}
+    s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=region)
+    s3.put_object(Bucket=bucket, Key="logs/there", Body=b"1")
+    sts = client("sts", account=CONSUMER)
+    acting = client(
+        "s3", **keys_of(sts.assume_role(RoleArn=role, RoleSessionName="run")["Credentials"])
+    )
+    reads = allow("s3:GetObject", f"arn:aws:s3:::{bucket}/*")
+    lists = allow(
+        "s3:ListBucket",
+        f"arn:aws:s3:::{bucket}",
+        Condition={"StringLike": {"s3:prefix": "logs/*"}},
+    )
+
+    def status(key):
+        try:
+            return getattr(acting, read)(Bucket=bucket, Key=key)["ResponseMetadata"]
+        except ClientError as error:
+            return error.response["ResponseMetadata"]
+
+    allow_role(role, iam, reads)
+    answers = [status(key)["HTTPStatusCode"] for key in ("logs/there", "logs/missing")]
+    assert answers == [200, 403]
+
+    allow_role(role, iam, reads, lists)
+    answers = [status(key)["HTTPStatusCode"] for key in ("logs/missing", "others/missing")]
+    assert answers == [404, 403]
 
 
 def test_a_schema_needs_its_registry_and_itself(iam, role, acting):

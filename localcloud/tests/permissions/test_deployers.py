@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from localcloud.testing import ECHO, make_zip
@@ -33,9 +34,9 @@ def deploy(iam):
 def acting(client):
     sts = client("sts", account=ACCOUNT)
 
-    def act(service):
+    def act(service, **options):
         taken = sts.assume_role(RoleArn=ROLE, RoleSessionName="terraform")
-        return client(service, **keys_of(taken["Credentials"]))
+        return client(service, **keys_of(taken["Credentials"]), **options)
 
     return act
 
@@ -95,6 +96,32 @@ def test_a_service_linked_role_is_created_once_with_the_callers_permission(actin
     # The next call finds the role.
     allow_role(deploy, iam, allow("elasticloadbalancing:*"))
     elb.create_load_balancer(Name="two", **balancer)
+
+
+def test_a_vpc_connection_needs_the_linked_role_of_msk_in_its_own_account(acting, deploy, iam):
+    allow_role(deploy, iam, allow("kafka:*"))
+    place = {"VpcId": "vpc-1", "ClientSubnets": ["subnet-1"], "SecurityGroups": ["sg-1"]}
+    cluster = "arn:aws:kafka:eu-central-1:777777777777:cluster/other/11111111-1111"
+    linked = r"role/aws-service-role/kafka\.amazonaws\.com/AWSServiceRoleForKafka"
+
+    with pytest.raises(ClientError, match=rf"iam:CreateServiceLinkedRole on resource: .*{linked}"):
+        acting("kafka").create_vpc_connection(
+            TargetClusterArn=cluster, Authentication="SASL_IAM", **place
+        )
+
+
+def test_terraform_may_look_at_the_changes_of_zones_that_it_waits_for(acting, deploy, iam):
+    agent = "APN/1.0 HashiCorp/1.0 Terraform/1.11.4 terraform-provider-aws/5.100.0"
+    terraform = Config(user_agent=agent)
+    zone = {"Name": "waits.example.com", "CallerReference": "once"}
+    looks = allow("route53:GetChange", "arn:aws:route53:::change/*")
+
+    allow_role(deploy, iam, allow("route53:CreateHostedZone"))
+    with pytest.raises(ClientError, match=r"perform: route53:GetChange on resource: .*:::change/"):
+        acting("route53", config=terraform).create_hosted_zone(**zone)
+
+    allow_role(deploy, iam, allow("route53:CreateHostedZone"), looks)
+    acting("route53", config=terraform).create_hosted_zone(**zone)
 
 
 @pytest.mark.parametrize(

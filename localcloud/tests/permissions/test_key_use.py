@@ -143,3 +143,28 @@ def test_a_bucket_may_be_public(client, make_bucket):
     everybody = allow("s3:GetObject", f"arn:aws:s3:::{bucket}/*", Principal="*")
     s3.put_bucket_policy(Bucket=bucket, Policy=json.dumps({"Statement": [everybody]}))
     assert anybody.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"
+
+
+_WRITES = {
+    "create_secret": ["kms:GenerateDataKey", "kms:Decrypt"],
+    "put_secret_value": ["kms:GenerateDataKey"],
+    "update_secret": ["kms:GenerateDataKey", "kms:Encrypt", "kms:Decrypt"],
+}
+
+
+def test_writing_a_secret_uses_its_key(client, iam, role, acting, key):
+    there = {"Name": secrets.token_hex(4), "SecretString": "pw", "KmsKeyId": key}
+    client("secretsmanager", account=CONSUMER).create_secret(**there)
+    other = there | {"Name": secrets.token_hex(4)}
+
+    for operation, actions in _WRITES.items():
+        write = getattr(acting("secretsmanager"), operation)
+        creates = operation == "create_secret"
+        request = other if creates else {"SecretId": there["Name"], "SecretString": "pw"}
+        for number, action in enumerate(actions):
+            uses = allow(["kms:DescribeKey", *actions[:number]], key)
+            allow_role(role, iam, allow("secretsmanager:*"), uses)
+            with pytest.raises(ClientError, match=f"{action} on resource: {key}"):
+                write(**request)
+        allow_role(role, iam, allow("secretsmanager:*"), allow(actions, key))
+        write(**request)

@@ -29,10 +29,12 @@ _USES_QUEUE = {
     "sqs:ReceiveMessage": ("kms:Decrypt",),
 }
 _USES_TOPIC = {"sns:Publish": ("kms:GenerateDataKey", "kms:Decrypt")}
+# Secrets Manager API Reference, each operation.
 _USES_SECRET = {
-    "GetSecretValue": "kms:Decrypt",
-    "PutSecretValue": "kms:GenerateDataKey",
-    "CreateSecret": "kms:GenerateDataKey",
+    "GetSecretValue": ("kms:Decrypt",),
+    "PutSecretValue": ("kms:GenerateDataKey",),
+    "CreateSecret": ("kms:GenerateDataKey", "kms:Decrypt"),
+    "UpdateSecret": ("kms:GenerateDataKey", "kms:Encrypt", "kms:Decrypt"),
 }
 
 
@@ -81,20 +83,25 @@ def key_arn(account: str, region: str, key_id: str) -> str:
     return f"arn:aws:kms:{region}:{account}:key/{key_id}"
 
 
-def key_use_of_secret(arn: str, operation: str) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by a call on a secret."""
+def find_bucket(name: str) -> tuple[str, Any]:
+    """Return the account of a bucket and the bucket, None if there is none."""
+    account = s3_backends.bucket_accounts.get(name, ("aws", ""))[1]
+    return account, s3_backends[account]["aws"].buckets.get(name) if account else None
+
+
+def key_use_of_secret(arn: str, operation: str, given: str | None = None) -> Iterator[KeyUse]:
+    """Yield the use of a customer managed key by a call on a secret: its key, or a given one."""
     region, account = arn.split(":")[3:5]
     secret = secretsmanager_backends[account][region].secrets.get(arn)
-    key_id = getattr(secret, "kms_key_id", None)
-    if key_id and not key_id.startswith("alias/aws/") and operation in _USES_SECRET:
-        context = {f"{_ENCRYPTION}:SecretARN": arn}
-        yield _USES_SECRET[operation], key_arn(account, region, key_id), context
+    key_id = given or getattr(secret, "kms_key_id", None)
+    yield from key_uses(
+        _USES_SECRET.get(operation, ()), account, region, key_id, {"SecretARN": arn}
+    )
 
 
 def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[KeyUse]:
     """Yield the use of a customer managed key by reading or writing an object."""
-    account = s3_backends.bucket_accounts.get(params["Bucket"], ("aws", ""))[1]
-    bucket = s3_backends[account]["aws"].buckets.get(params["Bucket"]) if account else None
+    account, bucket = find_bucket(params["Bucket"])
     if bucket is None or action not in _USES_OBJECT:
         return
     stored = bucket.keys.get(params["Key"]) if action == "s3:GetObject" else None

@@ -48,7 +48,9 @@ SERVICE = Service(
         "vpc_connections",
     ),
     passed_roles=list_roles,
-    linked_roles={"CreateCluster": _LINKED, "CreateClusterV2": _LINKED},
+    linked_roles=dict.fromkeys(
+        ("CreateCluster", "CreateClusterV2", "CreateVpcConnection"), _LINKED
+    ),
     # Service Authorization Reference, "Amazon MSK": dependent actions.
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     changes_network=True,

@@ -1,14 +1,7 @@
-"""Route 53's private zones: created with a VPC, they are private and answer only in that VPC.
-
-A change is in effect when it is answered. Terraform's provider would still wait 10 to 29 seconds,
-unless the answer has no `ChangeInfo`: Terraform gets none, other clients do.
-"""
+"""Route 53's private zones: created with a VPC, they are private and answer only in that VPC."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from moto.route53.models import route53_backends
@@ -16,8 +9,7 @@ from moto.route53.models import route53_backends
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
-
-_CHANGE_INFO = re.compile(rb"<ChangeInfo>.*</ChangeInfo>", re.DOTALL)
+from localcloud.services.route53.changes import describe_change, forward
 
 
 @operation("route53", "CreateHostedZone")
@@ -25,7 +17,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
     """Create a zone; with a VPC but without PrivateZone moto would create a public one."""
     vpc = call.params.get("VPC")
     if not vpc:
-        return _forward(call)
+        return forward(call)
     name = inventory.plain_name(call.params["Name"])
     _check_vpc(call, vpc["VPCId"])
     _check_conflict(vpc["VPCId"], name)
@@ -38,7 +30,6 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
         vpcid=vpc["VPCId"],
         vpcregion=vpc["VPCRegion"],
     )
-    change = {"Id": "/change/C1PA6795UKMFR9", "Status": "INSYNC", "SubmittedAt": datetime.now(UTC)}
     return {
         "HostedZone": {
             "Id": zone.id,
@@ -47,7 +38,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
             "Config": {"Comment": zone.comment or "", "PrivateZone": True},
             "ResourceRecordSetCount": len(zone.rrsets),
         },
-        "ChangeInfo": None if _is_terraform(call) else change,
+        "ChangeInfo": describe_change(call),
         "VPC": vpc,
         "Location": f"https://route53.amazonaws.com/2013-04-01/hostedzone/{zone.resource_id}",
     }
@@ -61,13 +52,13 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if zone is not None:
         _check_conflict(vpc_id, inventory.plain_name(zone.name))
-    return _forward(call)
+    return forward(call)
 
 
 @operation("route53", "ChangeResourceRecordSets")
 def change_resource_record_sets(call: Call) -> HttpAnswer:
     """Change records; remove moto's notes of deleted ones, which would block them later."""
-    answer = _forward(call)
+    answer = forward(call)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if answer.status < 300 and zone is not None:
         there = {(inventory.plain_name(one.name), one.type) for one in zone.rrsets}
@@ -79,19 +70,7 @@ def change_resource_record_sets(call: Call) -> HttpAnswer:
 @operation("route53", "DisassociateVPCFromHostedZone")
 def delete_or_disassociate(call: Call) -> HttpAnswer:
     """Delete a zone, or end its association with a VPC."""
-    return _forward(call)
-
-
-def _forward(call: Call) -> HttpAnswer:
-    """Let moto answer, without ChangeInfo for Terraform."""
-    answer = call.forward()
-    if not _is_terraform(call):
-        return answer
-    return replace(answer, body=_CHANGE_INFO.sub(b"", answer.body))
-
-
-def _is_terraform(call: Call) -> bool:
-    return "Terraform" in call.agent
+    return forward(call)
 
 
 def _key(change: dict[str, Any]) -> tuple[str, str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from moto.s3.models import FakeKey
+
 from localcloud.door.operations import Call
 from localcloud.identity.access import Access
-from localcloud.identity.resource_policies import key_use_of_object
+from localcloud.identity.resource_policies import find_bucket, key_use_of_object
 from localcloud.services.s3.iam_actions import BUCKET_ACTIONS, DECRYPTS, OBJECT_ACTIONS
 
+_TELLS = frozenset({"GetObject", "HeadObject"})  # whether an object is there
 _VERSIONED = frozenset({"s3:GetObject", "s3:DeleteObject"})
 
 
@@ -24,12 +27,21 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
         arn = f"arn:aws:s3:::{bucket}/{key}"
         action = OBJECT_ACTIONS.get(call.operation, action)
         yield Access(_of_version(action, call.params), arn)
+        if call.operation in _TELLS and not _is_there(bucket, key):
+            # Without it the answer is 403, not 404 (S3 API Reference, GetObject: permissions). The
+            # key counts as the prefix of the listing (ceph pull request 68577).
+            yield Access("s3:ListBucket", f"arn:aws:s3:::{bucket}", {"s3:prefix": key})
         if source := call.params.get("CopySource"):
             yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
         for use in key_use_of_object(call.params, action):
             yield Access(*use)
             if call.operation in DECRYPTS:
                 yield Access("kms:Decrypt", *use[1:])
+
+
+def _is_there(bucket: str, key: str) -> bool:
+    _, found = find_bucket(bucket)
+    return found is None or isinstance(found.keys.get(key), FakeKey)
 
 
 def _of_version(action: str, params: dict[str, Any]) -> str:

@@ -18,7 +18,8 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
         return
     arn = secret_arn(call.account, call.region, secret_id)
     yield Access(action, arn)
-    yield from (Access(*use) for use in key_use_of_secret(arn, call.operation))
+    key = call.params.get("KmsKeyId")
+    yield from (Access(*use) for use in key_use_of_secret(arn, call.operation, key))
 
 
 SERVICE = Service(
