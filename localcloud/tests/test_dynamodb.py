@@ -1,4 +1,4 @@
-"""DynamoDB refuses attributes without a name, in each operation that writes items."""
+"""DynamoDB refuses what it cannot hold, in each operation that writes items, and all of a batch."""
 
 from __future__ import annotations
 
@@ -19,23 +19,59 @@ def table(client):
     dynamodb.delete_table(TableName="rows")
 
 
-@pytest.mark.parametrize("item", [{"": {"S": "x"}}, {"m": {"M": {"": {"N": "1"}}}}], ids=str)
-def test_an_item_with_an_empty_name_is_refused_and_not_stored(table, item) -> None:
+@pytest.mark.parametrize(
+    ("item", "error"),
+    [
+        ({"": {"S": "x"}}, "Empty attribute name"),
+        ({"m": {"M": {"": {"N": "1"}}}}, "Empty attribute name"),
+        ({"n": {"NS": ["1", "1" * 39]}}, "more than 38 significant digits in a Number"),
+        ({"n": {"N": "1E126"}}, "Number overflow.*"),
+        ({"l": {"L": [{"N": "1E-131"}]}}, "Number underflow.*"),
+        ({"s": {"S": "x" * 410_000}}, "exceeded the maximum allowed size"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_an_item_that_cannot_be_held_is_refused_and_not_stored(table, item, error) -> None:
     item = {"id": {"S": "1"}, **item}
-    put = {"PutRequest": {"Item": item}}
+    puts = [{"PutRequest": {"Item": each}} for each in ({"id": {"S": "2"}}, item)]
     calls = [
         lambda: table.put_item(TableName="rows", Item=item),
-        lambda: table.batch_write_item(RequestItems={"rows": [put]}),
+        lambda: table.batch_write_item(RequestItems={"rows": puts}),
         lambda: table.transact_write_items(
             TransactItems=[{"Put": {"TableName": "rows", "Item": item}}]
         ),
     ]
 
     for call in calls:
-        with pytest.raises(ClientError, match=r"\(ValidationException\).*Empty attribute name$"):
+        with pytest.raises(ClientError, match=rf"\(ValidationException\).*{error}$"):
             call()
 
     assert table.scan(TableName="rows")["Items"] == []
+
+
+def test_a_batch_of_26_requests_or_with_an_item_twice_is_refused_and_not_stored(table) -> None:
+    put = [{"PutRequest": {"Item": {"id": {"S": str(key)}, "n": {"N": "1"}}}} for key in range(26)]
+    twice = {"PutRequest": {"Item": {"id": {"S": "0"}, "n": {"N": "2"}}}}
+    gone = {"DeleteRequest": {"Key": {"id": {"S": "0"}}}}
+
+    for requests, error in (
+        (put, "Too many items requested for the BatchWriteItem call"),
+        ([put[0], twice], "Provided list of item keys contains duplicates"),
+        ([put[0], gone], "Provided list of item keys contains duplicates"),
+    ):
+        with pytest.raises(ClientError, match=rf"\(ValidationException\).*{error}$"):
+            table.batch_write_item(RequestItems={"rows": requests})
+    assert table.scan(TableName="rows")["Items"] == []
+
+    table.batch_write_item(RequestItems={"rows": put[:25]})
+    assert table.scan(TableName="rows", Select="COUNT")["Count"] == 25
+
+
+def test_numbers_of_38_digits_and_bytes_of_400_kb_are_stored(table) -> None:
+    item = {"id": {"S": "1"}, "n": {"N": "9" * 38}, "large": {"N": "1" + "0" * 60}}
+    table.put_item(TableName="rows", Item=item | {"b": {"B": b"x" * 390_000}})
+
+    assert table.scan(TableName="rows")["Items"][0]["n"] == item["n"]
 
 
 def test_a_name_that_ends_in_a_quotation_mark_is_stored(table) -> None:

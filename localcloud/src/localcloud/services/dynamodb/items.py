@@ -1,30 +1,75 @@
-"""DynamoDB is moto's, except for empty names of attributes, which AWS refuses and moto stores."""
+"""DynamoDB is moto's, except for writes that AWS refuses as a whole and moto stores, or in part."""
 
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterator
+from decimal import InvalidOperation
 from typing import Any, Final
+
+from moto.dynamodb.models import dynamodb_backends
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.services.dynamodb.values import check_item, check_values
 
-# Such a name, or one that ends in a quotation mark: most bodies need not be parsed.
-_SUSPECT: Final = re.compile(rb'""\s*:')
+_MOST_REQUESTS: Final = 25
+_PARTS: Final = (("PutRequest", "Item"), ("DeleteRequest", "Key"))
 
 
 @operation("dynamodb", "BatchWriteItem")
+def write_batch(call: Call) -> HttpAnswer:
+    """Let moto write a batch that DynamoDB would take: it takes all of it or nothing."""
+    tables = call.params.get("RequestItems", {})
+    if sum(map(len, tables.values())) > _MOST_REQUESTS:
+        raise _refusal("Too many items requested for the BatchWriteItem call")
+    for table, requests in tables.items():
+        _check_keys(call, table, requests)
+    _check_items(call)
+    return call.forward()
+
+
 @operation("dynamodb", "PutItem")
 @operation("dynamodb", "TransactWriteItems")
 @operation("dynamodb", "UpdateItem")
 def write_items(call: Call) -> HttpAnswer:
-    """Let moto write items whose attributes all have names."""
-    if _SUSPECT.search(call.body) and _has_empty_name(json.loads(call.body)):
-        raise AwsError("ValidationException", "Empty attribute name")
+    """Let moto write items within the limits of DynamoDB."""
+    _check_items(call)
     return call.forward()
 
 
-def _has_empty_name(value: Any) -> bool:
-    if isinstance(value, dict):
-        return "" in value or any(map(_has_empty_name, value.values()))
-    return isinstance(value, list) and any(map(_has_empty_name, value))
+def _check_items(call: Call) -> None:
+    try:
+        for request in _list_requests(call):
+            check_item(request.get("Item", {}))
+            check_values(request.get("ExpressionAttributeValues", {}))
+    except (AttributeError, InvalidOperation, TypeError, ValueError):
+        pass  # no value of DynamoDB: moto says so
+
+
+def _list_requests(call: Call) -> Iterator[dict[str, Any]]:
+    """Yield what a call writes: itself, or the requests of a batch or a transaction."""
+    if "RequestItems" in call.params:
+        for requests in call.params["RequestItems"].values():
+            yield from (each["PutRequest"] for each in requests if "PutRequest" in each)
+    elif "TransactItems" in call.params:
+        for each in call.params["TransactItems"]:
+            yield from each.values()
+    else:
+        yield call.params
+
+
+def _check_keys(call: Call, name: str, requests: list[dict[str, Any]]) -> None:
+    """Refuse a batch with two requests for one item."""
+    backend = dynamodb_backends[call.owner or call.account][call.region]
+    table = backend.tables.get(name.rpartition("/")[2])
+    if table is None:
+        return  # moto says so
+    written = [each[kind][part] for each in requests for kind, part in _PARTS if kind in each]
+    keys = [json.dumps([each.get(name) for name in table.table_key_attrs]) for each in written]
+    if len(keys) > len(set(keys)):
+        raise _refusal("Provided list of item keys contains duplicates")
+
+
+def _refusal(message: str) -> AwsError:
+    return AwsError("ValidationException", message)

@@ -1,0 +1,81 @@
+"""The limits of values and items that moto does not have, or finds only after a part is written.
+
+Sources: DynamoDB Developer Guide, "DynamoDB Item sizes and formats" and "Supported data types and
+naming rules".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from localcloud.door.errors import AwsError
+
+_Value = Mapping[str, Any]
+
+_MOST_BYTES: Final = 400 * 1024
+_MOST_DIGITS: Final = 38
+_MOST_EXPONENT: Final = 125
+_LEAST_EXPONENT: Final = -130
+
+
+def check_item(item: Mapping[str, _Value]) -> None:
+    """Refuse an item with an attribute without a name, with a wrong number, or of over 400 KB."""
+    if _measure_members(item) > _MOST_BYTES:
+        raise _refusal("Item size has exceeded the maximum allowed size")
+
+
+def check_values(values: Mapping[str, _Value]) -> None:
+    """Refuse values of an update for the same reasons as an item."""
+    _measure_members(values)
+
+
+def _measure_members(members: Mapping[str, _Value]) -> int:
+    if "" in members:
+        raise _refusal("Empty attribute name")
+    return sum(len(name.encode()) + _measure(value) for name, value in members.items())
+
+
+def _measure(value: _Value) -> int:
+    """Return the bytes of a value; the API has binary values in Base64."""
+    ((kind, content),) = value.items()
+    size = 1  # of BOOL and NULL
+    match kind:
+        case "S":
+            size = len(content.encode())
+        case "N":
+            size = _measure_number(content)
+        case "B":
+            size = len(content) * 3 // 4
+        case "SS" | "NS" | "BS":
+            size = sum(_measure({kind[0]: each}) for each in content)
+        case "L":
+            size = 3 + sum(1 + _measure(each) for each in content)
+        case "M":
+            size = 3 + len(content) + _measure_members(content)
+    return size
+
+
+def _measure_number(text: str) -> int:
+    number = Decimal(text)
+    digits = len(number.as_tuple().digits)
+    if digits > _MOST_DIGITS:
+        digits = len("".join(map(str, number.as_tuple().digits)).strip("0"))
+    if digits > _MOST_DIGITS:
+        raise _refusal("Attempting to store more than 38 significant digits in a Number")
+    if number and number.adjusted() > _MOST_EXPONENT:
+        raise _refusal(
+            "Number overflow. Attempting to store a number with magnitude larger than supported "
+            "range"
+        )
+    if number and number.adjusted() < _LEAST_EXPONENT:
+        raise _refusal(
+            "Number underflow. Attempting to store a number with magnitude smaller than supported "
+            "range"
+        )
+    return (digits + 1) // 2 + 1
+
+
+def _refusal(message: str) -> AwsError:
+    return AwsError("ValidationException", message)
