@@ -38,7 +38,8 @@ def _check(shape: Any, value: Any, path: str) -> None:
             for name, member in value.items():
                 _check(shape.members[name], member, f"{path}.{name}")
         case "list":
-            _check_range(shape, "length", len(value), value, path)
+            if value:  # one of a query that is not there is empty
+                _check_range(shape, "length", len(value), value, path)
             for item in value:
                 _check(shape.member, item, f"{path}.member")
         case "map":
