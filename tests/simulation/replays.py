@@ -20,7 +20,6 @@ from penstock.spark.state.lease import Lease
 from tests.simulation.jobs import ERRORS as LEASES
 from tests.simulation.jobs import SETTINGS
 from tests.simulation.programs import ERRORS, READINGS, World
-from tests.simulation.weather import LATEST_SECONDS
 
 _PAUSES, _REPLAY_SECONDS = (5, 500), 400.0  # short ones, so that late calls meet the next replay
 _LONGEST_PAUSE_SECONDS = 400.0  # so that each letter is tried when all is calm
@@ -100,16 +99,10 @@ class Replays:
             self.at_work -= 1
 
     def _open_parked(self) -> None:
-        """Let an operator open parked letters again, one in two of which keeps its expiry.
-
-        A call that parks one may have its effect again until LATEST_SECONDS after it.
-        """
+        """Let an operator open parked letters again, one in two of which keeps its expiry."""
         changes = "SET attempts = :none, nextAttemptAt = :none REMOVE parkedAt"
-        expiring_s = time.time() - LATEST_SECONDS + _KEPT_SECONDS
         for letter in list(self.world.tables.tables[ERRORS].items()):
-            if "parkedAt" not in letter or int(letter["expiresAt"]["N"]) > expiring_s:
-                continue
-            if self.world.weather.happens("letter opened", _OPENED):
+            if "parkedAt" in letter and self.world.weather.happens("letter opened", _OPENED):
                 kept = self.world.chance.choice(["", ", expiresAt"])
                 self.world.tables.call(
                     "UpdateItem",

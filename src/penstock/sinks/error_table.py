@@ -45,7 +45,7 @@ _FAILURE: Final = "#reason = :reason, #detail = :detail"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # A row takes one result of a replay, however often the replay reports it.
 _UNTOLD: Final = f"{_UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
-_UNCOUNTED: Final = f"{_UNTOLD} AND #attempts = :before"
+_AS_TRIED: Final = "#attempts = :before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,29 +184,32 @@ class ErrorTable:
             row["id"],
             f"SET #attempts = #attempts + :one, {_FAILURE}, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-            {":before": row["attempts"], **values},
-            _UNCOUNTED,
+            values,
+            _UNTOLD,
+            row["attempts"],
         )
 
-    def mark_done(self, row_id: str, replay: str) -> bool:
+    def mark_done(self, row_id: str, replay: str, attempts: int | None = None) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.
 
-        It is not changed if it is gone, done or parked, or has a result of this replay.
+        It is not changed if it is gone, done or parked, or has a result of this replay, or if it
+        has other attempts than those with which it was tried: the call may have its effect after a
+        later replay has failed.
         """
-        return self._tell(
-            row_id,
-            f"SET doneAt = :now, {_SETTLED}",
-            {":now": int(self._clock() * 1_000), **self._settle(replay)},
-        )
+        changes = f"SET doneAt = :now, {_SETTLED}"
+        values = {":now": int(self._clock() * 1_000), **self._settle(replay)}
+        return self._tell(row_id, changes, values, _UNTOLD, attempts)
 
-    def mark_parked(self, row_id: str, where: str, replay: str) -> bool:
-        """Mark a row as parked at `where`; return False if it is gone or settled."""
-        return self._tell(
-            row_id,
-            f"SET parkedAt = :where, {_SETTLED}",
-            {":where": where, **self._settle(replay)},
-            _UNSETTLED,
-        )
+    def mark_parked(
+        self, row_id: str, where: str, replay: str, attempts: int | None = None
+    ) -> bool:
+        """Mark a row as parked at `where`; return False if it is gone or settled.
+
+        So it does if the row has other attempts: somebody may have opened it again meanwhile.
+        """
+        changes = f"SET parkedAt = :where, {_SETTLED}"
+        values = {":where": where, **self._settle(replay)}
+        return self._tell(row_id, changes, values, _UNSETTLED, attempts)
 
     def change(
         self,
@@ -310,8 +313,16 @@ class ErrorTable:
         return {":replay": replay, ":expires": int(self._clock()) + self._keep_seconds}
 
     def _tell(
-        self, row_id: str, update: str, values: Mapping[str, Any], condition: str = _UNTOLD
+        self,
+        row_id: str,
+        update: str,
+        values: Mapping[str, Any],
+        condition: str,
+        attempts: int | None = None,
     ) -> bool:
+        """Update a row that is as the condition says, with these attempts if any are given."""
+        if attempts is not None:
+            condition, values = f"{condition} AND {_AS_TRIED}", {":before": attempts, **values}
         request = {
             "TableName": self._table,
             "Key": {"id": {"S": row_id}},

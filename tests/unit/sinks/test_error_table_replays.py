@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -200,6 +201,40 @@ def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
     assert not rows.mark_done(_record(1).id, "r2")
     (row,) = error_rows()
     assert (row["attempts"], row["replay"]) == (2, "r2")
+
+
+def test_a_mark_that_comes_late_hides_no_later_failure(
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+) -> None:
+    """Also if it is the mark of a replay whose record had failed, and which was refused before."""
+    errors().keep([_record(1)])
+    for replay, tried in (("r1", 0), ("r2", 1)):
+        rows.count_failure(_record(1), replay)
+        assert not rows.mark_done(_record(1).id, replay, tried)
+
+    assert not rows.mark_done(_record(1).id, "r1", 0)
+    assert rows.mark_done(_record(1).id, "r3", 2)
+    (row,) = error_rows()
+    assert (row["attempts"], row["replay"]) == (2, "r3")
+
+
+def test_a_mark_that_comes_late_parks_no_row_that_was_opened_again(
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows, error_table: Any
+) -> None:
+    errors().keep([_record(1)])
+    for replay in ("r1", "r2", "r3"):
+        rows.count_failure(_record(1), replay)
+    park = partial(rows.mark_parked, _record(1).id, "s3://parked/1", "r3", 3)
+    assert park()
+    error_table.update_item(
+        Key={"id": _record(1).id},
+        UpdateExpression="SET attempts = :none REMOVE parkedAt",
+        ExpressionAttributeValues={":none": 0},
+    )
+
+    assert not park()
+    (row,) = error_rows()
+    assert "parkedAt" not in row
 
 
 def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(

@@ -36,7 +36,7 @@ def test_records_without_bytes_are_logged_once_and_others_are_retried(caplog):
 
     assert (counts.lost, counts.selected, counts.parked) == (1, 1, 1)
     parked.park.assert_called_once_with([spent], "r-0")
-    rows.mark_parked.assert_called_once_with("t/0/1/7", "s3://b/records/1", "r")
+    rows.mark_parked.assert_called_once_with("t/0/1/7", "s3://b/records/1", "r", 3)
     (said,) = caplog.messages
     assert said == (
         "the row t/0/0/7 cannot be tried again: s3://b/k is not there, expected what the row has "
@@ -64,7 +64,10 @@ def test_a_row_that_was_deleted_meanwhile_is_not_counted():
 
 def test_a_record_that_two_stages_gave_up_is_written_once_and_both_rows_are_marked():
     row = {"kafkaTimestamp": 7, "reason": "truncated"}
-    records = [DeadLetter.describe({**row, "id": f"t/0/1/7{stage}"}) for stage in ("", "/spark")]
+    records = [
+        DeadLetter.describe({**row, "id": f"t/0/1/7{stage}", "attempts": attempts})
+        for attempts, stage in enumerate(("", "/spark"))
+    ]
     spark, rows, parked = Mock(), Mock(), Mock()
     rows.read.side_effect = [records, []]
     rows.mark_done.return_value = True
@@ -74,4 +77,5 @@ def test_a_record_that_two_stages_gave_up_is_written_once_and_both_rows_are_mark
 
     assert (counts.selected, counts.done) == (2, 2)
     assert spark.createDataFrame.call_args.args[0] == [(None, None, "t", 0, 1, 7, [])]
-    assert [call.args[0] for call in rows.mark_done.call_args_list] == ["t/0/1/7", "t/0/1/7/spark"]
+    marked = [call.args for call in rows.mark_done.call_args_list]
+    assert marked == [("t/0/1/7", "r", 0), ("t/0/1/7/spark", "r", 1)]

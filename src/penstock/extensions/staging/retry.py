@@ -113,7 +113,7 @@ class Retries:
         self._parked.announce(places, reasons, f"{self._name}-{counts.notices}")
         counts.notices += 1
         for row, place in spent:
-            counts.parked += self._errors.mark_parked(row.id, place, self._name)
+            counts.parked += self._errors.mark_parked(row.id, place, self._name, row.attempts)
 
     def _delete_waiting(self, row: DeadLetter) -> None:
         """Delete the item of the waiting table that a row has."""

@@ -166,7 +166,11 @@ class Replay:
         for each in records:
             if each.value is None:  # the batch only counts it
                 self._rows.count_failure(_fail_tombstone(each), self._name, selection)
-        left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
+        left = [
+            each.id
+            for each in records
+            if not self._rows.mark_done(each.id, self._name, each.attempts)
+        ]
         found = list(self._rows.read(left))  # without rows deleted meanwhile
         failed = [row for row in found if row.replay == self._name and not row.settled]
         return len(records) - len(left) + sum(row.settled for row in found), failed
@@ -175,7 +179,7 @@ class Replay:
         """Park records; return the number whose rows still exist and were marked."""
         places = self._parked.park(records, f"{self._name}-{number}")
         return sum(
-            self._rows.mark_parked(record.id, place, self._name)
+            self._rows.mark_parked(record.id, place, self._name, record.attempts)
             for record, place in zip(records, places, strict=True)
         )
 
