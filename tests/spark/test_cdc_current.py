@@ -209,6 +209,25 @@ def test_columns_change_while_the_job_runs(job):
     assert dict(job.spark.table(f"lake.{job.table}").dtypes)["length"] == "bigint"
 
 
+def test_a_key_grows_and_its_deleted_rows_stay_deleted(job):
+    film = Source()
+    film.insert(id=1)
+    film.insert(id=2)
+    film.delete(1)
+    job.take(job.place(film.log))
+    film.log.clear()
+    film.columns["id"] = ("long", 0)
+    film.insert(id=2**40)
+    late = job.place(film.log)
+    film.log.clear()
+    film.delete(2**40)
+    job.take(job.place(film.log))
+    job.take(late)  # as after the topic got partitions
+
+    assert job.rows() == film.rows
+    assert dict(job.spark.table(f"lake.{job.table}_deleted").dtypes)["id"] == "bigint"
+
+
 def test_a_row_that_changes_often_costs_one_row(job):
     film = Source()
     film.insert(id=1)

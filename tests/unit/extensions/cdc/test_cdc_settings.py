@@ -6,7 +6,7 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.extensions.cdc.spark import CdcSettings
-from penstock.extensions.cdc.spark.job import check_names, open_outputs
+from penstock.extensions.cdc.spark.job import check_names, open_outputs, open_refined
 from penstock.tables import name_table
 
 _FLAGS = (
@@ -26,12 +26,38 @@ def test_each_output_is_one_setting() -> None:
         ],
         {},
     )  # fmt: skip
-    named = [type(each).__name__ for each in open_outputs(settings, "films_public_film")]
-    others = [type(each).__name__ for each in open_outputs(settings, "films_public_film_actor")]
+    film, actor = "films_public_film", "films_public_film_actor"
+    refined = open_refined(settings, [film, actor])
+    named = [type(each).__name__ for each in open_outputs(settings, film, refined)]
+    others = [type(each).__name__ for each in open_outputs(settings, actor, refined)]
 
     every = ["ChangeFiles", "ChangeFiles", "CurrentTable", "HistoryTable", "CurrentDynamoDbTable"]
     assert named == [*every, "RefinedTable"]
     assert others == every  # the query does not name its table
+
+
+def _refine(query: str) -> CdcSettings:
+    current = ("--current-table", "lake.{table}", "--refined-table", "lake.refined")
+    return CdcSettings.from_args([*_FLAGS, *current, "--refined-query", query], {})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM lake.lake.a JOIN lake.lake.b USING (id)",
+        "SELECT * FROM lake.`lake`.`a` JOIN `lake`.`LAKE`.`B` USING (id)",
+    ],
+)
+def test_a_query_reads_the_current_tables_that_it_names(query: str) -> None:
+    refined = open_refined(_refine(query), ["a", "b", "b_c", "c"])
+
+    assert refined is not None
+    assert refined.sources == ("lake.a", "lake.b")
+
+
+def test_a_query_that_names_no_current_table_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"found none of lake\.a, lake\.b in --refined-query"):
+        open_refined(_refine("SELECT * FROM lake.lake.c"), ["a", "b"])
 
 
 @pytest.mark.parametrize(

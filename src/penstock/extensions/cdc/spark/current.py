@@ -31,7 +31,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType, NumericType, StringType, StructType
+from pyspark.sql.types import DateType, NumericType, StringType, StructField, StructType
 
 from penstock.errors import SinkUnavailableError
 from penstock.extensions.cdc.spark.items import OLDER
@@ -239,13 +239,16 @@ class Deletions:
     def append(self, deleted: DataFrame) -> None:
         """Add deletions; once a day, forget those that are too old."""
         spark, now = deleted.sparkSession, self._clock()
+        table = IcebergTable(spark, self._name)
+        key = [StructField(each.name, each.dataType) for each in deleted.schema]
+        grow_table(spark, table, StructType([each for each in key if each.name not in POSITION]))
         deleted.writeTo(self._name).append()
         if now >= self._forget_at:
             self._forget_at = now + _DAY_SECONDS
             before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
             statement = f"DELETE FROM {self._name} WHERE _changed_at < {before}"
             run_commit(spark, statement, self._name)
-        self._expiration.expire(IcebergTable(spark, self._name))
+        self._expiration.expire(table)
 
 
 def create_table(

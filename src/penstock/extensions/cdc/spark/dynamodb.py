@@ -188,6 +188,7 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
     names = [each["AttributeName"] for each in found["Table"]["KeySchema"]]
     request: dict[str, Any] = {
         "TableName": table,
+        "ConsistentRead": True,
         "FilterExpression": f"({_IS_OLDER}) AND attribute_not_exists(#deleted)",
         "ProjectionExpression": ", ".join(f"#k{at}" for at in range(len(names))),
         "ExpressionAttributeNames": {

@@ -43,6 +43,7 @@ _NEEDED: Final = ("__op", "__lsn", "__source_ts_ms", "__deleted")
 _FACTS: Final = ("db", "schema", "table", "lsn")
 _ENVELOPE: Final = ("before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction")
 _PLACE: Final = ("_topic", "_kafka_partition", "_offset", "_key IS NULL AS _is_keyless")
+_OF_FILES: Final = frozenset(("_offset", "_kafka_partition", "partition"))
 _IS_ENVELOPE: Final = f"{EVENT}.source IS NOT NULL"
 
 
@@ -79,7 +80,9 @@ def read_changes(rows: DataFrame, topic: str, unavailable: str) -> Changes:
 
 def read_records(rows: DataFrame) -> DataFrame:
     """Return decoded records as they are."""
-    return rows.select(f"{EVENT}.*", "_offset", "_kafka_partition")
+    names = event_type(rows).names
+    values = (f"{EVENT}.{quote(each)} AS {quote(_name_column(each))}" for each in names)
+    return rows.selectExpr(*values, "_offset", "_kafka_partition")
 
 
 def flatten_records(rows: DataFrame, unavailable: str) -> DataFrame:
@@ -91,9 +94,16 @@ def flatten_records(rows: DataFrame, unavailable: str) -> DataFrame:
         "__source_ts_ms": forms.choose("source.ts_ms", "__source_ts_ms"),
         "__deleted": f"IF({forms.choose('op', '__op')} = 'd', 'true', 'false')",
     }
-    values = (f"{forms.value(each)} AS {quote(each.name)}" for each in forms.row_type())
+    values = (
+        f"{forms.value(each)} AS {quote(_name_column(each.name))}" for each in forms.row_type()
+    )
     named = (f"{sql} AS {name}" for name, sql in added.items())
     return rows.selectExpr(*values, *named, "_offset", "_kafka_partition").filter("__op <> 't'")
+
+
+def _name_column(name: str) -> str:
+    """Return the column of a field: those of files have names that a table may have too."""
+    return f"event_{name}" if name.lower() in _OF_FILES else name
 
 
 class _Forms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -19,7 +18,7 @@ from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
 from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
-from penstock.extensions.cdc.spark.refined import RefinedTable
+from penstock.extensions.cdc.spark.refined import RefinedTable, find_sources
 from penstock.extensions.cdc.spark.settings import CdcSettings
 from penstock.extensions.cdc.spark.sink import ChangeSink, LogStates, Output
 from penstock.kafka import open_consumer
@@ -83,11 +82,12 @@ def open_query(
     topics = sorted(find_partitions(settings.kafka, settings.read))
     check_names(topics)
     known = registries or settings.schemas.load()
+    refined = open_refined(settings, map(name_table, topics))
     return StreamQuery(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,
         registries=known,
-        tables=tuple(open_table(spark, settings, each, known) for each in topics),
+        tables=tuple(open_table(spark, settings, each, known, refined) for each in topics),
         errors=errors,
         bounded=settings.read.max_offsets_per_trigger is not None,
         service=settings.service,
@@ -125,13 +125,17 @@ def check_first_records(spark: SparkSession, settings: CdcSettings) -> None:
 
 
 def open_table(
-    spark: SparkSession, settings: CdcSettings, topic: str, registries: Registries
+    spark: SparkSession,
+    settings: CdcSettings,
+    topic: str,
+    registries: Registries,
+    refined: RefinedTable | None,
 ) -> Table:
     """Return the table of a topic."""
     name = name_table(topic)
     sink = ChangeSink(
         topic,
-        tuple(open_outputs(settings, name)),
+        tuple(open_outputs(settings, name, refined)),
         LogStates(spark, f"{settings.checkpoint}/cdc/{name}"),
         SchemaReaders(registries),
         settings.unavailable_value,
@@ -140,7 +144,31 @@ def open_table(
     return Table((sink,), Route(topics=(topic,)), name)
 
 
-def open_outputs(settings: CdcSettings, table: str) -> Iterator[Output]:
+def open_refined(settings: CdcSettings, tables: Iterable[str]) -> RefinedTable | None:
+    """Return the one table with the result of the query over current tables; None without a query.
+
+    Raises:
+        SettingsError: the query names no current table.
+    """
+    if not settings.refined_query:
+        return None
+    current = [settings.current_table.replace(TABLE, each) for each in tables]
+    sources = find_sources(settings.refined_query, current)
+    if not sources:
+        raise SettingsError(
+            [
+                f"found none of {', '.join(current)} in --refined-query, expected the current"
+                " tables that it reads, as DATABASE.TABLE"
+            ]
+        )
+    return RefinedTable(
+        settings.refined_table, settings.refined_query, settings.refined_by, sources
+    )
+
+
+def open_outputs(
+    settings: CdcSettings, table: str, refined: RefinedTable | None = None
+) -> Iterator[Output]:
     """Yield the outputs of a table, in the order in which they are written."""
     days = settings.remembered_days
     if path := settings.raw_path:
@@ -154,8 +182,8 @@ def open_outputs(settings: CdcSettings, table: str) -> Iterator[Output]:
         yield HistoryTable(history, settings.unavailable_value, days)
     if dynamodb := settings.current_dynamodb_table.replace(TABLE, table):
         yield CurrentDynamoDbTable(dynamodb, days)
-    if current and re.search(rf"\b{re.escape(current)}\b", settings.refined_query):
-        yield RefinedTable(settings.refined_table, settings.refined_query, settings.refined_by)
+    if refined is not None and current in refined.sources:
+        yield refined
 
 
 def check_names(topics: Iterable[str]) -> None:

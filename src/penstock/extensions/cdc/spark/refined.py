@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from pyspark.sql import functions as F
 
@@ -15,25 +18,41 @@ from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 class RefinedTable:
     """An Iceberg table with the result of a query, compressed by Snappy.
 
+    The tables of a batch are written at once, and each of those that the query reads replaces the
+    result. They take turns, so that the last one finds what all have committed.
+
     Attributes:
         table: its name, as DATABASE.TABLE.
         query: the query.
         by: the column that partitions it; empty for none.
+        sources: the current tables that the query reads.
     """
 
     table: str
     query: str
     by: str = ""
+    sources: tuple[str, ...] = ()
     _expiration: Expiration = field(default_factory=Expiration)
+    _turn: Lock = field(default_factory=Lock)
 
     def write(self, batch: ChangeBatch) -> None:
-        """Run the query again if rows have changed."""
-        if not batch.log.changes:
+        """Run the query again if rows have changed, and all tables that it reads are there."""
+        read = map(qualify_table, self.sources)
+        if not batch.log.changes or not all(map(batch.spark.catalog.tableExists, read)):
             return
         name = qualify_table(self.table)
-        writer = batch.spark.sql(self.query).writeTo(name).using("iceberg")
-        writer = writer.tableProperty("write.parquet.compression-codec", "snappy")
-        if self.by:
-            writer = writer.partitionedBy(F.col(self.by))
-        writer.createOrReplace()
-        self._expiration.expire(IcebergTable(batch.spark, name))
+        with self._turn:
+            writer = batch.spark.sql(self.query).writeTo(name).using("iceberg")
+            writer = writer.tableProperty("write.parquet.compression-codec", "snappy")
+            if self.by:
+                writer = writer.partitionedBy(F.col(self.by))
+            writer.createOrReplace()
+            self._expiration.expire(IcebergTable(batch.spark, name))
+
+
+def find_sources(query: str, tables: Iterable[str]) -> tuple[str, ...]:
+    """Return the tables, as DATABASE.TABLE, that a query names."""
+    words = query.replace("`", "")
+    return tuple(
+        each for each in tables if re.search(rf"\b{re.escape(each)}\b", words, re.IGNORECASE)
+    )
