@@ -58,6 +58,7 @@ REASONS: Final = {
     "capture-stopped": r"will not recover until manually restarted",
     "capture-offsets-missing": r"No previous offset",
 }
+_SELECTS: Final = "snapshot.select.statement.overrides"
 _GENERAL: Final = ("capture-stopped", "capture-offsets-missing")
 
 
@@ -70,6 +71,11 @@ def check_connector(settings: Mapping[str, str]) -> Iterator[str]:
         yield "decimal.handling.mode is double, expected precise or string: a double rounds"
     if settings.get("slot.drop.on.stop") == "true":
         yield "slot.drop.on.stop is true, expected false: changes while it is stopped would be lost"
+    if name := next((each for each in settings if each.startswith(_SELECTS)), None):
+        yield (
+            f"{name} chooses rows, expected whole snapshots: rows that it leaves out would be"
+            " deleted; conditions are for incremental snapshots"
+        )
     if not settings.get("heartbeat.interval.ms", "0").strip("0"):
         yield (
             "heartbeat.interval.ms is missing, expected a number above 0: in a database whose other"

@@ -51,6 +51,11 @@ def test_good_settings_have_no_problem() -> None:
             "slot.drop.on.stop is true, expected false: changes while it is stopped would be lost",
         ),
         (
+            {"snapshot.select.statement.overrides": "public.film"},
+            "snapshot.select.statement.overrides chooses rows, expected whole snapshots: rows that"
+            " it leaves out would be deleted; conditions are for incremental snapshots",
+        ),
+        (
             {"heartbeat.interval.ms": "0"},
             "heartbeat.interval.ms is missing, expected a number above 0: in a database whose other"
             " tables change, the slot would keep their log for ever",
