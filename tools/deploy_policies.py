@@ -23,7 +23,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "docs/deploy-policies"
 SEEN = "actions/seen.json"
-KINDS = ("producer", "consumer", "lake-formation", "services", "operator", "doctor")
+KINDS = ("producer", "consumer", "cdc", "lake-formation", "services", "operator", "doctor")
 MOST_CHARACTERS = 6144  # of a managed policy, without white space
 
 _Statement = dict[str, Any]

@@ -14,10 +14,9 @@ locals {
   instances  = var.database.instance == null ? {} : { this = var.database.instance }
   services   = var.database.endpoint_service == null ? {} : { this = var.database.endpoint_service }
 
-  # Static ones need a reboot; a new instance starts with them.
+  # Static ones need a reboot; a new instance starts with them. With log_statement, the log would have passwords.
   parameters = var.database.instance == null ? {} : {
     "log_min_duration_statement" = { value = "5000", method = "immediate" }
-    "log_statement"              = { value = "ddl", method = "immediate" }
     "max_slot_wal_keep_size"     = { value = tostring(var.database.instance.max_slot_wal_gib * 1024), method = "immediate" }
     "rds.force_ssl"              = { value = "1", method = "immediate" }
     "rds.logical_replication"    = { value = "1", method = "pending-reboot" }
@@ -61,6 +60,16 @@ resource "aws_db_subnet_group" "this" {
   subnet_ids  = var.platform.network.subnet_ids
 }
 
+# Created before the instance: RDS's own log group never expires.
+resource "aws_cloudwatch_log_group" "database" {
+  # checkov:skip=CKV_AWS_158: CloudWatch encrypts it with its own key; logs hold slow and refused statements
+  # checkov:skip=CKV_AWS_338: retention.log_days of the root decides
+  for_each = local.instances
+
+  name              = "/aws/rds/instance/${local.name}/postgresql"
+  retention_in_days = var.platform.retention.log_days
+}
+
 resource "aws_db_instance" "this" {
   # checkov:skip=CKV_AWS_118: enhanced monitoring needs a role and is billed by its data; the alarms read RDS's own metrics
   # checkov:skip=CKV_AWS_133: instance.backup_days decides; it is 7 unless somebody changes it
@@ -101,6 +110,8 @@ resource "aws_db_instance" "this" {
   db_subnet_group_name   = aws_db_subnet_group.this[each.key].name
   parameter_group_name   = aws_db_parameter_group.this[each.key].name
   vpc_security_group_ids = [aws_security_group.database[each.key].id]
+
+  depends_on = [aws_cloudwatch_log_group.database]
 }
 
 # The security group of the instance, or of the endpoint.

@@ -84,6 +84,13 @@ resource "aws_s3_object" "plugin" {
   key         = "plugins/${filemd5(local.plugin)}.zip"
   source      = local.plugin
   source_hash = filebase64sha256(local.plugin)
+
+  # S3 takes ten tags of an object, and the bucket has them all.
+  override_provider {
+    default_tags {
+      tags = {}
+    }
+  }
 }
 
 # A plugin cannot be changed: another file is another plugin, which the connector gets first.

@@ -176,10 +176,10 @@ variable "tables" {
 }
 
 variable "topics" {
-  description = "The partitions and replicas of the topics that the connector creates."
+  description = "The partitions and replicas of the topics that the connector creates; -1: as many replicas as the cluster has zones."
   type = object({
     partitions = optional(number, 1)
-    replicas   = optional(number, 3)
+    replicas   = optional(number, -1)
   })
   default = {}
 }

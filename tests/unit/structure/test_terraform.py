@@ -93,6 +93,14 @@ def test_every_role_gets_the_permissions_boundary(folder: Path) -> None:
     assert bool(given) == _takes_a_boundary(folder)
 
 
+@every_folder
+def test_objects_have_no_tags(folder: Path) -> None:
+    """S3 takes ten of them, and the policies of deployers have no right to any."""
+    objects = [one for one in read_blocks(folder, "resource") if one.labels[0] == "aws_s3_object"]
+
+    assert [one.name for one in objects if "override_provider" not in one.body] == []
+
+
 @pytest.mark.parametrize(
     "extension", sorted((_INFRA / "extensions").iterdir()), ids=lambda it: it.name
 )

@@ -122,19 +122,22 @@ def test_an_operator_opens_hosts_replaces_tasks_and_invokes_scheduled_functions(
 
 
 @pytest.mark.parametrize(
-    ("role", "service", "verdict"),
+    ("kind", "role", "service", "verdict"),
     [
-        ("penstock-analytics-client-service-a", "ecs-tasks.amazonaws.com", True),
-        ("penstock-analytics-service-start", "ecs-tasks.amazonaws.com", True),
-        ("penstock-analytics-client-service-a", "ec2.amazonaws.com", False),
-        ("penstock-analytics-consumer", "ecs-tasks.amazonaws.com", False),
+        ("services", "penstock-analytics-client-service-a", "ecs-tasks", True),
+        ("services", "penstock-analytics-service-start", "ecs-tasks", True),
+        ("services", "penstock-analytics-client-service-a", "ec2", False),
+        ("services", "penstock-analytics-consumer", "ecs-tasks", False),
+        ("cdc", "penstock-cdc-films", "kafkaconnect", True),
+        ("cdc", "penstock-cdc-films", "lambda", False),
+        ("cdc", "penstock-producer", "kafkaconnect", False),
     ],
 )
-def test_a_deployer_of_services_passes_the_roles_of_tasks(
-    role: str, service: str, verdict: bool
+def test_a_deployer_of_an_extension_passes_its_roles(
+    kind: str, role: str, service: str, verdict: bool
 ) -> None:
-    statements = [each for policy in read_policies("services") for each in policy["Statement"]]
-    context = {"iam:PassedToService": service}
+    statements = [each for policy in read_policies(kind) for each in policy["Statement"]]
+    context = {"iam:PassedToService": f"{service}.amazonaws.com"}
 
     found = judge_identity(statements, Request(_PASS, f"arn:aws:iam::1:role/{role}", context))
 
