@@ -20,7 +20,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
-from penstock.errors import RowExistsError, SinkUnavailableError
+from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError, UnroutableError
 from penstock.extensions.cdc.spark.items import OLDER, Item, ItemChange
 from penstock.extensions.cdc.spark.net import KEPT, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
@@ -34,8 +34,10 @@ from penstock.spark.sinks.dynamodb import open_client
 
 _DAY_SECONDS: Final = 86_400
 _KEY: Final = "_key"
+_EXPIRES: Final = "_expiresAt"
 _TRIES: Final = 5
 _NAMES: Final = {"#lsn": "_lsn", "#offset": "_offset"}
+_OWN: Final = frozenset((*_NAMES.values(), _KEY, DELETED, _EXPIRES, OLDER))
 _IS_OLDER: Final = "#lsn < :lsn OR (#lsn = :lsn AND #offset < :offset)"
 _IS_NEWER: Final = f"attribute_not_exists(#lsn) OR {_IS_OLDER}"
 
@@ -63,7 +65,8 @@ class CurrentDynamoDbTable:
         if batch.log.truncations:
             delete_before(self.table, batch.log.truncations[-1], expires_at)
         if batch.log.has_rows:
-            names = {each.name: each.field for each in read_columns(batch.changes.type).columns}
+            columns = read_columns(batch.changes.type).columns
+            names = {each.name: name_attribute(each.field) for each in columns}
             values = [
                 _to_plain(f"{EVENT}.{quote(each.name)}", each.dataType).alias(each.name)
                 for each in batch.changes.type
@@ -76,6 +79,11 @@ class CurrentDynamoDbTable:
             run_task(rows, task)
         if batch.log.complete is not None:
             delete_before(self.table, batch.log.complete, expires_at)
+
+
+def name_attribute(field: str) -> str:
+    """Return the attribute of a column: those that say what changed have names of their own."""
+    return f"event{field}" if field in _OWN else field
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class _WriteRows:
     def _read_change(self, row: Any) -> ItemChange:
         key = self._find_key(row)
         if row[DELETED]:
-            item = {**key, DELETED: True, "_expiresAt": self.expires_at}
+            item = {**key, DELETED: True, _EXPIRES: self.expires_at}
         else:
             item = {**self._read_values(row), **key}
         places = {
@@ -106,7 +114,10 @@ class _WriteRows:
         return ItemChange(item, row["_lsn"], row["_offset"], places)
 
     def _find_key(self, row: Any) -> dict[str, str]:
-        return find_row_key(_make_shape(self.key), row[EVENT].asDict())
+        try:
+            return find_row_key(_make_shape(self.key), row[EVENT].asDict())
+        except UnroutableError as error:
+            raise SinkRefusedError(f"the primary key of a row of {self.table}: {error}") from error
 
     def _read_values(self, row: Any) -> dict[str, Any]:
         found = row[EVENT].asDict(recursive=True)
@@ -203,7 +214,7 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
     }
     while True:
         page = client.call("Scan", json.dumps(request).encode())
-        own = {DELETED: True, "_expiresAt": expires_at}
+        own = {DELETED: True, _EXPIRES: expires_at}
         keys = [{name: each[name]["S"] for name in names} for each in page["Items"]]
         deletions = (ItemChange({**key, **own}, moment.lsn, moment.offset, {}) for key in keys)
         write_changes(table, deletions)
