@@ -55,6 +55,14 @@ module "schedule" {
         Resource  = [local.role_arns[each.value.role]]
         Condition = { StringEquals = { "iam:PassedToService" = "emr-serverless.amazonaws.com" } }
       },
+      {
+        # EMR Serverless creates the interfaces of workers in the name of who starts the run.
+        Sid       = "InterfacesOfWorkers"
+        Effect    = "Allow"
+        Action    = ["ec2:CreateNetworkInterface"]
+        Resource  = ["arn:${var.partition}:ec2:${var.region}:${var.account_id}:network-interface/*"]
+        Condition = { StringEquals = { "aws:CalledViaLast" = "ops.emr-serverless.amazonaws.com" } }
+      },
     ]
   })
 
