@@ -135,3 +135,23 @@ def _check_versions(rows):
         if one._valid_to != other._valid_from
     ]
     assert gaps == [(2, "B"), (8, "truncated in its batch")]  # deleted, and there again
+
+
+def test_files_keep_columns_that_are_named_as_those_of_files(spark, lake_folder, tmp_path):
+    columns = {"id": ("int", 0), "partition": ("string", ""), "_offset": ("int", 0)}
+    film = Source(flattened=True, columns=columns)
+    film.insert(id=1, partition="a", _offset=7)
+    job = CdcJob(
+        spark,
+        tmp_path,
+        f"cdc.film_{secrets.token_hex(4)}",
+        lambda: [
+            ChangeFiles(f"{tmp_path}/raw", 3, read_records),
+            ChangeFiles(f"{tmp_path}/flat", 3, lambda rows: flatten_records(rows, UNAVAILABLE)),
+        ],
+    )
+    job.take(job.place(film.log))
+
+    for kind in ("raw", "flat"):
+        (row,) = spark.read.parquet(f"{tmp_path}/{kind}/topics/pagila.public.film").collect()
+        assert (row["event_partition"], row["event__offset"], row["_offset"]) == ("a", 7, 0)
