@@ -56,7 +56,8 @@ def handler(event, context):
 
 
 def _deploy(client, source=_SOURCE, **more):
-    return deploy(client, source, Runtime=_RUNTIME, SnapStart=_ON, **more)
+    # boto3 is imported in the call: on a busy machine that takes longer than three seconds.
+    return deploy(client, source, Runtime=_RUNTIME, SnapStart=_ON, **{"Timeout": 60, **more})
 
 
 def _publish(client, name):
