@@ -22,6 +22,7 @@ from typing import Any, Self, TypeVar
 from penstock.errors import SettingsError
 
 _FLAG = re.compile(r"--[a-z][a-z-]*")
+_LAST_PORT = 65_535
 _Made = TypeVar("_Made", bound="Settings")
 
 
@@ -144,6 +145,18 @@ def parse_count(text: str, least: int = 1) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < least:  # int() also accepts 1_0
         raise ValueError(text)
     return int(text)
+
+
+def parse_port(text: str, least: int = 0) -> int:
+    """Return the number of a port; 0 stands for a free one.
+
+    Raises:
+        ValueError: the text is not such a number.
+    """
+    port = parse_count(text, least)
+    if port > _LAST_PORT:
+        raise ValueError(text)
+    return port
 
 
 def parse_positive(text: str) -> float:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from penstock.settings import Settings, setting
+from penstock.settings import Settings, parse_port, setting
 
 _KINESIS = "kinesis://"
 _SERVER = re.compile(r"[^\s:,]+:([0-9]{1,5})")
-_LAST_PORT = 65_535
 _SECRET_ARN = re.compile(r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+")
 
 
@@ -29,8 +28,8 @@ def _parse_servers(text: str) -> tuple[str, ...]:
     if text.startswith(_KINESIS):
         return (text,)  # which `problems` refuses in a sentence of its own
     servers = tuple(server.strip() for server in text.split(","))
-    ports = [int(match[1]) for match in map(_SERVER.fullmatch, servers) if match]
-    if len(ports) < len(servers) or not all(0 < port <= _LAST_PORT for port in ports):
+    ports = [parse_port(match[1], 1) for match in map(_SERVER.fullmatch, servers) if match]
+    if len(ports) < len(servers):
         raise ValueError(text)
     return servers
 

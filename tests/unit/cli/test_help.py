@@ -87,6 +87,10 @@ def test_missing_and_unknown_words_are_wrong_usage(
         (["produce", "--rate", "0"], "found '0', expected a number above 0"),
         (["quality", "readings"], "found 'readings', expected DATABASE.TABLE"),
         (["schema", "drift", "--rows", "x"], "found 'x', expected a whole number of at least 1"),
+        (["console", "--port", "65536"], "found '65536', expected a port from 0 to 65,535"),
+        (["console", "--port", "99999999"], "found '99999999', expected a port from 0 to 65,535"),
+        (["lag", "--listen", "localhost:65536"], "found 'localhost:65536', expected HOST:PORT"),
+        (["lag", "--listen", "9308"], "found '9308', expected HOST:PORT"),
     ],
 )
 def test_a_wrong_argument_is_told_in_a_line_with_what_is_expected(

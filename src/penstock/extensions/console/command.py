@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from penstock.cli import add_output, expect_count, print_json, print_line, read_profiles
+from penstock.cli import add_output, expect, print_json, print_line, read_profiles
 from penstock.errors import OperationError, SettingsError
 from penstock.extensions.console.audit import AuditLog
 from penstock.extensions.console.model import Profile, find_profile
+from penstock.settings import parse_port
 
 HELP = (
     "Show topics, records, schemas, dead letters and more of both accounts in a browser on this "
@@ -25,7 +26,11 @@ _AUDIT: Final = Path("~/.local/state/penstock/console.jsonl")
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
-        "--port", type=expect_count(0), default=0, metavar="N", help="the port [a free one]"
+        "--port",
+        type=expect(parse_port, "a port from 0 to 65,535"),
+        default=0,
+        metavar="N",
+        help="the port [a free one]",
     )
     parser.add_argument(
         "--allow-changes",

@@ -13,7 +13,7 @@ from penstock.cli import add_output, expect, print_json, print_line
 from penstock.extensions.lag.exporter import serve_lags
 from penstock.extensions.lag.report import CatchUp, describe_seconds, estimate_catch_up
 from penstock.kafka import KafkaSettings, read_group_lags
-from penstock.settings import parse_positive
+from penstock.settings import parse_port, parse_positive
 
 HELP = (
     "Print how many records wait for consumer groups in each partition, and the time to catch up "
@@ -74,6 +74,6 @@ def _to_json(each: CatchUp) -> dict[str, object]:
 
 def _parse_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not host or not 0 <= int(port) <= 65_535:
+    if not host:
         raise ValueError(text)
-    return host, int(port)
+    return host, parse_port(port)
