@@ -22,7 +22,7 @@ def contract_environ(text: str) -> dict[str, str]:
     try:
         contract = json.loads(text)["contract"]
         return _name_values(contract)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise SettingsError(
             [f"the contract cannot be used, expected what `make contract` writes: {error!r}"]
         ) from error

@@ -12,11 +12,11 @@ from penstock.cli.arguments import add_from_environ, add_output, expect_count
 from penstock.cli.commands import add_installed
 from penstock.cli.terminal import Progress, print_line
 from penstock.cli.values import describe_value, print_json
-from penstock.errors import OperationError
 from penstock.operations import (
     check_candidate,
     compare_versions,
     list_schemas,
+    read_text,
     read_version,
     read_versions,
     register_schema,
@@ -161,7 +161,7 @@ def _say_reading(reader: int, writer: int, problems: Sequence[str]) -> None:
 
 def _run_check(settings: argparse.Namespace) -> int:
     """Print the verdict; return 1 if the schema would be rejected."""
-    definition = _read_definition(settings.file)
+    definition = read_text(settings.file)
     with Progress(prints_lines=False) as bar:
         found = check_candidate(settings.registry, settings.schema, definition, bar.show)
     if settings.output == "json":
@@ -186,7 +186,7 @@ def _run_check(settings: argparse.Namespace) -> int:
 
 
 def _run_register(settings: argparse.Namespace) -> int:
-    definition = _read_definition(settings.file)
+    definition = read_text(settings.file)
     with Progress(prints_lines=False) as bar:
         bar.show("versions are read, and the definition is registered")
         found = register_schema(settings.registry, settings.schema, definition)
@@ -196,13 +196,6 @@ def _run_register(settings: argparse.Namespace) -> int:
         done = "registered" if found.created else "has"
         print_line(f"{settings.schema}: {done} version {found.number}, {found.id}")
     return 0
-
-
-def _read_definition(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperationError(f"{path} cannot be read: {error}") from error
 
 
 def _describe_version(version: StoredVersion) -> dict[str, Any]:

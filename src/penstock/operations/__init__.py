@@ -14,6 +14,7 @@ from penstock.operations.contracts import (
 )
 from penstock.operations.database import open_database
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
+from penstock.operations.files import read_json, read_text
 from penstock.operations.job_counts import Batch, RunCounts, count_rows, read_batches
 from penstock.operations.job_runs import ListedRun, find_run, list_runs
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
@@ -122,11 +123,13 @@ __all__ = [
     "read_contract_profile",
     "read_contracts",
     "read_dead_letter",
+    "read_json",
     "read_outputs",
     "read_raw_records",
     "read_records",
     "read_root_profiles",
     "read_stored_settings",
+    "read_text",
     "read_version",
     "read_versions",
     "register_schema",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.contract import contract_environ
-from penstock.errors import OperationError
+from penstock.operations.files import read_text
 from penstock.operations.outputs import read_output
 
 
@@ -25,8 +25,4 @@ def read_contract_profile(path: Path) -> dict[str, str]:
         OperationError: the file cannot be read.
         SettingsError: the file is not a contract.
     """
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperationError(f"{path} cannot be read: {error}") from error
-    return contract_environ(text)
+    return contract_environ(read_text(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from penstock.errors import OperationError, SettingsError
+from penstock.operations.files import read_json
 from penstock.operations.outputs import read_outputs
 from penstock.operations.reader_tables import list_changed, list_staged
 from penstock.operations.readers import Account, Grant, Producer, Reader, Readers, ReaderTable
@@ -73,12 +73,10 @@ def _explained(path: Path) -> Iterator[None]:
 def _load_outputs(path: Path) -> dict[str, Any]:
     if path.is_dir():
         return read_outputs(path)
+    found = read_json(path)
     try:
-        found = json.loads(path.read_text())
         return {name: output["value"] for name, output in found.items()}
-    except OSError as error:
-        raise OperationError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise OperationError(f"{path} holds no outputs, {_EXPECTED}: {error!r}") from error
 
 

@@ -25,7 +25,6 @@ def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[", "holds no outputs, expected what `terraform output -json` prints"),
         ("[]", "holds no outputs, expected what `terraform output -json` prints"),
         ('{"consumer": 1}', "holds no outputs, expected what `terraform output -json` prints"),
         ('{"platform": {"value": {}}}', "has no outputs of a root: KeyError('consumer')"),

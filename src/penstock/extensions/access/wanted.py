@@ -9,14 +9,13 @@ The resource is one of `topic`, `group`, `transactional_id` and `"cluster": true
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from penstock.errors import OperationError
 from penstock.kafka import AccessList, Reader
-from penstock.operations import read_contracts
+from penstock.operations import read_contracts, read_json
 
 _RESOURCES: Final = ("topic", "group", "transactional_id")
 _MEMBERS: Final = {"user", "operation", "host", "permission", "prefix", "cluster", *_RESOURCES}
@@ -63,7 +62,7 @@ def _read_contracts(producer: Path | None, files: Iterable[Path]) -> Iterator[tu
         for name, contract in read_contracts(producer).items():
             yield f"the contract {name} of {producer}", contract
     for path in files:
-        read = _read_json(path)
+        read = read_json(path)
         yield str(path), read.get("contract") if isinstance(read, dict) else None
 
 
@@ -88,15 +87,8 @@ def _to_readers(place: str, contract: Mapping[str, Any]) -> list[Reader]:
         ) from error
 
 
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise OperationError(f"{path} cannot be read as JSON: {error}") from error
-
-
 def _read_own(path: Path) -> Iterator[AccessList]:
-    entries = _read_json(path)
+    entries = read_json(path)
     if not isinstance(entries, list):
         raise OperationError(f"{path} has {type(entries).__name__}, expected a list of objects")
     for number, entry in enumerate(entries, 1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from penstock.errors import OperationError
 from penstock.extensions.cdc.connector import check_connector, find_reason
 from penstock.extensions.cdc.count import State, count_rows, name_lake_tables
 from penstock.extensions.cdc.status import list_connectors
-from penstock.operations import read_outputs
+from penstock.operations import read_json, read_outputs, read_text
 from penstock.reasons import find_page
 from penstock.settings import Settings, parse_positive, setting
 from penstock.tables import TABLE
@@ -60,11 +59,11 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     commands = parser.add_subparsers(required=True, metavar="list|check|explain|count")
     _add_list(commands, environ)
     check = commands.add_parser("check", help=_CHECK, description=_CHECK)
-    check.add_argument("file", metavar="FILE", help="JSON with the settings")
+    check.add_argument("file", type=Path, metavar="FILE", help="JSON with the settings")
     add_output(check)
     check.set_defaults(run=_run_check)
     explain = commands.add_parser("explain", help=_EXPLAIN, description=_EXPLAIN)
-    explain.add_argument("file", metavar="FILE", help="the status as JSON, or the log")
+    explain.add_argument("file", type=Path, metavar="FILE", help="the status as JSON, or the log")
     add_output(explain)
     explain.set_defaults(run=_run_explain)
     count = commands.add_parser("count", help=_COUNT, description=_COUNT)
@@ -134,7 +133,7 @@ def _run_check(arguments: argparse.Namespace) -> int:
 
 
 def _run_explain(arguments: argparse.Namespace) -> int:
-    reason = find_reason(_read_text(arguments.file))
+    reason = find_reason(read_text(arguments.file))
     page = find_page(reason) if reason else None
     if arguments.output == "json":
         summary = page.summary if page else None
@@ -170,20 +169,10 @@ def _parse_table(text: str) -> str:
     return text
 
 
-def _read_settings(file: str) -> Mapping[str, str]:
+def _read_settings(file: Path) -> Mapping[str, str]:
     """Return the settings in a file, with or without the name of the connector around them."""
-    try:
-        found: Any = json.loads(_read_text(file))
-    except ValueError as error:
-        raise OperationError(f"{file} cannot be read as JSON: {error}") from error
+    found = read_json(file)
     settings = found.get("config", found) if isinstance(found, dict) else None
     if not isinstance(settings, dict):
         raise OperationError(f"{file} is {type(found).__name__}, expected an object of settings")
     return {name: str(value) for name, value in settings.items()}
-
-
-def _read_text(file: str) -> str:
-    try:
-        return Path(file).read_text()
-    except (OSError, ValueError) as error:
-        raise OperationError(f"{file} cannot be read as text: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from penstock.errors import OperationError
 from penstock.extensions.doctor.findings import Side
-from penstock.operations import CONTRACT_FILE, choose_entry, read_outputs
+from penstock.operations import CONTRACT_FILE, choose_entry, read_json, read_outputs
 
 _Outputs = Mapping[str, Any]
 
@@ -72,10 +71,11 @@ def read_deployment(
 
 
 def _read_contract(path: Path) -> Mapping[str, Any]:
+    given = read_json(path)
     try:
-        found = json.loads(path.read_text())["contract"]
+        found = given["contract"]
         found["brokers"], found["registry"], found["producer_account_id"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise OperationError(
             f"the contract {path} cannot be used, expected what `penstock contract` writes: "
             f"{error!r}"

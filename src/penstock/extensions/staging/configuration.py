@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -65,6 +66,15 @@ class Configuration:
     variables: Mapping[str, str]
 
 
+@contextmanager
+def _refused_if_deep() -> Iterator[None]:
+    """Raise SettingsError where JSON nests too deep to be read, checked or shown."""
+    try:
+        yield
+    except RecursionError:
+        raise SettingsError([f"$: nests too deep to be read as JSON, expected {_WHOLE}"]) from None
+
+
 def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
     """Read the configuration at a path or s3:// URL; see `read_configuration`.
 
@@ -76,6 +86,7 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
     return read_configuration(_read_plan(where), environ)
 
 
+@_refused_if_deep()
 def load_plan(where: str) -> StagingPlan:
     """Read only the tables, for a program that uses neither the brokers nor a registry.
 
@@ -87,6 +98,7 @@ def load_plan(where: str) -> StagingPlan:
     return _read_object(tables, {}).plan
 
 
+@_refused_if_deep()
 def read_configuration(text: str, environ: Mapping[str, str]) -> Configuration:
     """Read a configuration file.
 

@@ -110,4 +110,4 @@ def test_an_error_is_explained_by_its_page(
     assert main(["cdc", "explain", str(file)], {}) == 2
     assert capsys.readouterr().out == f"{file} has no error that is known\n"
     assert main(["cdc", "explain", str(tmp_path)], {}) == 1
-    assert "cannot be read as text" in capsys.readouterr().err
+    assert "cannot be read: Is a directory" in capsys.readouterr().err
