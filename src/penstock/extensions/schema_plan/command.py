@@ -20,6 +20,7 @@ from penstock.cli import (
 )
 from penstock.errors import OperationError, SettingsError
 from penstock.extensions.schema_plan.baseline import load_baseline
+from penstock.extensions.schema_plan.files import check_folder
 from penstock.extensions.schema_plan.operation import (
     DEFAULT_BUDGET,
     Plan,
@@ -87,6 +88,7 @@ class _FolderCommand:
 
     def _run(self, flags: argparse.Namespace) -> int:
         try:
+            check_folder(flags.folder)
             return self.run(flags)
         except SettingsError as error:
             print_error(error)

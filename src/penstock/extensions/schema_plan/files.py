@@ -37,14 +37,19 @@ class SourceFile:
     is_type: bool
 
 
+def check_folder(folder: Path) -> None:
+    """Raise OperationError if there is no such folder."""
+    if not folder.is_dir():
+        raise OperationError(f"{folder} is no folder, expected one with {SUFFIX} files")
+
+
 def read_folder(folder: Path) -> tuple[list[SourceFile], list[Problem]]:
     """Return the schema files below a folder.
 
     Raises:
-        OperationError: there is no such folder.
+        OperationError: see `check_folder`.
     """
-    if not folder.is_dir():
-        raise OperationError(f"{folder} is no folder, expected one with {SUFFIX} files")
+    check_folder(folder)
     files: list[SourceFile] = []
     problems: list[Problem] = []
     for path in _walk(folder, problems):
