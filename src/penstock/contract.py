@@ -10,6 +10,17 @@ from urllib.parse import urlencode
 from penstock.errors import SettingsError
 
 
+def describe_misfit(error: Exception) -> str:
+    """Return in words why a value of JSON is not read, where Python names no more than a type."""
+    if isinstance(error, KeyError):
+        return f"found no `{error.args[0]}`"
+    if isinstance(error, json.JSONDecodeError | SettingsError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "it nests too deep"
+    return "a value in it has another type or form"
+
+
 def contract_environ(text: str) -> dict[str, str]:
     """Return a contract as environment variables of a Spark job, which flags override.
 
@@ -24,7 +35,10 @@ def contract_environ(text: str) -> dict[str, str]:
         return _name_values(contract)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise SettingsError(
-            [f"the contract cannot be used, expected what `make contract` writes: {error!r}"]
+            [
+                "the contract cannot be used, expected what `make contract` writes: "
+                f"{describe_misfit(error)}"
+            ]
         ) from error
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from penstock.contract import describe_misfit
 from penstock.errors import OperationError, SettingsError
 from penstock.operations.files import read_json
 from penstock.operations.outputs import read_outputs
@@ -67,7 +68,9 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
-        raise OperationError(f"{path} has no outputs of a root: {error!r}") from error
+        raise OperationError(
+            f"{path} has no outputs of a root: {describe_misfit(error)}"
+        ) from error
 
 
 def _load_outputs(path: Path) -> dict[str, Any]:
@@ -77,7 +80,8 @@ def _load_outputs(path: Path) -> dict[str, Any]:
     try:
         return {name: output["value"] for name, output in found.items()}
     except (AttributeError, KeyError, TypeError) as error:
-        raise OperationError(f"{path} holds no outputs, {_EXPECTED}: {error!r}") from error
+        problem = describe_misfit(error)
+        raise OperationError(f"{path} holds no outputs, {_EXPECTED}: {problem}") from error
 
 
 def _list_readers(values: Mapping[str, Any]) -> Iterator[Reader]:

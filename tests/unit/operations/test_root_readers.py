@@ -15,6 +15,8 @@ from tests.fixtures.root_outputs import make_consumer, make_producer, write_outp
 
 __all__ = ["put_out"]
 
+_NO_OUTPUTS = "holds no outputs, expected what `terraform output -json` prints"
+
 
 def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
     found = load_readers([write_outputs(tmp_path / "p.json", make_producer())])
@@ -25,10 +27,15 @@ def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[]", "holds no outputs, expected what `terraform output -json` prints"),
-        ('{"consumer": 1}', "holds no outputs, expected what `terraform output -json` prints"),
-        ('{"platform": {"value": {}}}', "has no outputs of a root: KeyError('consumer')"),
-        ('{"contracts": {"value": {"a": {}}}}', "has no outputs of a root: KeyError('topics')"),
+        ("[]", f"{_NO_OUTPUTS}: a value in it has another type or form"),
+        ('{"consumer": 1}', f"{_NO_OUTPUTS}: a value in it has another type or form"),
+        ('{"consumer": {}}', f"{_NO_OUTPUTS}: found no `value`"),
+        ('{"platform": {"value": {}}}', "has no outputs of a root: found no `consumer`"),
+        ('{"contracts": {"value": {"a": {}}}}', "has no outputs of a root: found no `topics`"),
+        (
+            '{"contracts": {"value": {"a": 7}}}',
+            "has no outputs of a root: a value in it has another type or form",
+        ),
     ],
 )
 def test_a_file_that_holds_no_outputs_is_named(tmp_path: Path, text: str, problem: str) -> None:
@@ -37,7 +44,7 @@ def test_a_file_that_holds_no_outputs_is_named(tmp_path: Path, text: str, proble
 
     with pytest.raises(OperationError) as caught:
         load_readers([path])
-    assert str(caught.value).startswith(f"{path} {problem}")
+    assert str(caught.value) == f"{path} {problem}"
 
 
 def test_the_folder_of_a_root_stands_for_its_outputs(put_out: Callable[..., Path]) -> None:
@@ -104,7 +111,15 @@ def test_outputs_of_an_older_root_are_refused_by_what_they_lack(tmp_path: Path) 
     consumer = make_consumer(jobs=("staged",))
     del consumer["platform"]["jobs"]["named"]["staged"]["plan"]
 
-    with pytest.raises(OperationError, match=r"has no outputs of a root: KeyError\('plan'\)"):
+    with pytest.raises(OperationError, match=r"has no outputs of a root: found no `plan`$"):
+        load_readers([write_outputs(tmp_path / "c.json", consumer)])
+
+
+def test_a_shape_that_cannot_be_used_is_explained(tmp_path: Path) -> None:
+    consumer = make_consumer(jobs=())
+    consumer["functions"]["odd"] = {"table": "p-odd", "shape": {"mode": "never"}}
+
+    with pytest.raises(OperationError, match=r"has no outputs of a root: --mode is 'never', expec"):
         load_readers([write_outputs(tmp_path / "c.json", consumer)])
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from penstock.contract import describe_misfit
 from penstock.errors import OperationError
 from penstock.kafka import AccessList, Reader
 from penstock.operations import read_contracts, read_json
@@ -57,18 +58,17 @@ def read_wanted(producer: Path | None, contracts: Iterable[Path], own: Iterable[
 
 
 def _read_contracts(producer: Path | None, files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
-    """Yield contracts, each after the place that it was read from."""
+    """Yield files of contracts, each after the place that it was read from."""
     if producer is not None:
         for name, contract in read_contracts(producer).items():
-            yield f"the contract {name} of {producer}", contract
-    for path in files:
-        read = read_json(path)
-        yield str(path), read.get("contract") if isinstance(read, dict) else None
+            yield f"the contract {name} of {producer}", {"contract": contract}
+    yield from ((str(path), read_json(path)) for path in files)
 
 
-def _to_readers(place: str, contract: Mapping[str, Any]) -> list[Reader]:
+def _to_readers(place: str, file: Mapping[str, Any]) -> list[Reader]:
     """Return a reader for each user: a program has two in turn."""
     try:
+        contract = file["contract"]
         return [
             Reader(
                 username,
@@ -83,14 +83,15 @@ def _to_readers(place: str, contract: Mapping[str, Any]) -> list[Reader]:
         ]
     except (KeyError, TypeError, AttributeError) as error:
         raise OperationError(
-            f"{place} cannot be used, expected what `penstock contract` writes: {error!r}"
+            f"{place} cannot be used, expected what `penstock contract` writes: "
+            f"{describe_misfit(error)}"
         ) from error
 
 
 def _read_own(path: Path) -> Iterator[AccessList]:
     entries = read_json(path)
     if not isinstance(entries, list):
-        raise OperationError(f"{path} has {type(entries).__name__}, expected a list of objects")
+        raise OperationError(f"{path} is no list, expected a list of objects")
     for number, entry in enumerate(entries, 1):
         try:
             yield _read_entry(entry)

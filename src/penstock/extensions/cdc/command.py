@@ -174,5 +174,5 @@ def _read_settings(file: Path) -> Mapping[str, str]:
     found = read_json(file)
     settings = found.get("config", found) if isinstance(found, dict) else None
     if not isinstance(settings, dict):
-        raise OperationError(f"{file} is {type(found).__name__}, expected an object of settings")
+        raise OperationError(f"{file} is no object, expected an object of settings")
     return {name: str(value) for name, value in settings.items()}

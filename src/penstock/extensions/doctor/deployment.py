@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.contract import describe_misfit
 from penstock.errors import OperationError
 from penstock.extensions.doctor.findings import Side
 from penstock.operations import CONTRACT_FILE, choose_entry, read_json, read_outputs
@@ -78,7 +79,7 @@ def _read_contract(path: Path) -> Mapping[str, Any]:
     except (KeyError, TypeError) as error:
         raise OperationError(
             f"the contract {path} cannot be used, expected what `penstock contract` writes: "
-            f"{error!r}"
+            f"{describe_misfit(error)}"
         ) from error
     contract: Mapping[str, Any] = found
     return contract

@@ -93,7 +93,7 @@ def test_the_command_prints_problems(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == f"{file} is valid\n"
     file.write_text("[]")
     assert main(["cdc", "check", str(file)], {}) == 1
-    assert "expected an object of settings" in capsys.readouterr().err
+    assert f"{file} is no object, expected an object of settings" in capsys.readouterr().err
     file.write_text('ERROR: replication slot "films" does not exist')
     assert main(["cdc", "explain", str(file)], {}) == 0
     assert '"snapshot.mode" = "always"' in capsys.readouterr().out

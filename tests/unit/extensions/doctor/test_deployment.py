@@ -60,9 +60,20 @@ def test_one_of_several_consumers_is_chosen_by_name(tmp_path, outputs):
         read_deployment(None, None, root, "sales")
 
 
-@pytest.mark.parametrize("text", ["[]", '{"contract": {"brokers": {}}}'])
-def test_a_file_that_is_no_contract_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[]", "a value in it has another type or form"),
+        ("{}", "found no `contract`"),
+        ('{"contract": 7}', "a value in it has another type or form"),
+        ('{"contract": {"brokers": {}}}', "found no `registry`"),
+    ],
+)
+def test_a_file_that_is_no_contract_is_refused(tmp_path, text, problem):
     path = tmp_path / "contract.json"
     path.write_text(text)
-    with pytest.raises(OperationError, match=r"contract\.json cannot be used, expected what"):
+    with pytest.raises(OperationError) as caught:
         read_deployment(None, path, None, None)
+    assert str(caught.value) == (
+        f"the contract {path} cannot be used, expected what `penstock contract` writes: {problem}"
+    )
