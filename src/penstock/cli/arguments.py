@@ -65,8 +65,9 @@ def add_root(parser: argparse.ArgumentParser, root: str, environ: Mapping[str, s
 
 
 def use_answer_codes(parser: argparse.ArgumentParser, codes: str) -> None:
-    """Let wrong usage of a command end with 1: to a script, 2 is an answer of the command."""
+    """Let wrong usage or settings of a command end with 1: to a script, 2 is an answer of it."""
     parser.epilog = codes
+    parser.set_defaults(usage_code=1)
     parser.error = partial(_fail, parser)  # type: ignore[method-assign]
 
 

@@ -53,13 +53,16 @@ exit codes:
   130  interrupted by ctrl-C
   141  the program that reads the output has ended
 """
+_WRONG_USAGE: Final = 2
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # 128 and the number of the signal, as in a shell
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
     """Run one command and return its exit code."""
+    usage_code = _WRONG_USAGE
     try:
         settings = _parse(sys.argv[1:] if argv is None else argv, environ)
+        usage_code = settings.usage_code
         code: int = settings.run(settings)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -70,7 +73,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         return _BROKEN_PIPE
     except SettingsError as error:
         print_error(error)
-        return 2
+        return usage_code
     except PenstockError as error:
         print_error(error)
         return 1
@@ -99,7 +102,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with only the error, because the usage of some commands has twenty lines."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(_WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.Namespace:
@@ -113,7 +116,7 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     if environ is None:
         os.environ.update(merged)
     parser = _build_parser(merged, _find_name(words, own))
-    parser.set_defaults(own_environ=own, used_profile=profile)
+    parser.set_defaults(own_environ=own, used_profile=profile, usage_code=_WRONG_USAGE)
     _completion.complete(parser, own)
     found = parser.parse_args(words)
     if own.get("AWS_ACCESS_KEY_ID") and "AWS_PROFILE" in profile.values:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,11 @@ _COMMANDS = [
     ["access", "list"],
     ["access", "plan"],
     ["access", "apply"],
+    ["cdc"],
+    ["cdc", "list"],
+    ["cdc", "check"],
+    ["cdc", "explain"],
+    ["cdc", "count"],
     ["completion"],
     ["config"],
     ["config", "show"],
@@ -101,6 +108,34 @@ def test_a_wrong_argument_is_told_in_a_line_with_what_is_expected(
 
     (line,) = capsys.readouterr().err.splitlines()
     assert expected in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("access", "list"),
+        ("cdc", "count", "a.b", "--database", "d", "--topics", "t"),
+        ("cost", "--events", "1", "--plot", "none/plot.svg"),
+        ("doctor", "--contract", "CONTRACT", "--connect"),
+        ("quality", "lake.readings"),
+        ("schema", "drift", "sensor", "--registry", "ftp://x"),
+        ("schema", "plan", "FOLDER", "--registry", "ftp://x"),
+        ("trace", "sensor/0/1", "--registry", "ftp://x"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_settings_are_no_answer_of_a_command(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contract = {"brokers": {}, "registry": {}, "producer_account_id": "1", "region": "eu-north-1"}
+    places = {"CONTRACT": str(tmp_path / "contract.json"), "FOLDER": str(tmp_path)}
+    Path(places["CONTRACT"]).write_text(json.dumps({"contract": contract}))
+
+    try:
+        code = main([places.get(word, word) for word in words], {})
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    assert (code, capsys.readouterr().err[:8]) == (1, "penstock")
 
 
 def test_no_argument_names_a_function_of_the_code() -> None:

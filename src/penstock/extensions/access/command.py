@@ -11,12 +11,10 @@ from typing import Final
 from penstock.cli import (
     add_output,
     find_root,
-    print_error,
     print_json,
     print_line,
     use_answer_codes,
 )
-from penstock.errors import SettingsError
 from penstock.extensions.access.operation import apply_change, list_access, plan_change
 from penstock.extensions.access.plan import AccessPlan
 from penstock.extensions.access.wanted import Wanted, read_wanted
@@ -94,12 +92,7 @@ def _finish(
 
 
 def _run(environ: Mapping[str, str], run: _Run, flags: argparse.Namespace) -> int:
-    try:
-        settings = KafkaSettings.from_flags(flags, environ)
-    except SettingsError as error:
-        print_error(error)
-        return 1
-    return run(settings, flags, environ)
+    return run(KafkaSettings.from_flags(flags, environ), flags, environ)
 
 
 def _run_list(

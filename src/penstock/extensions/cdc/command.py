@@ -12,7 +12,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.aws import Athena, Fault, ask_all_pages, classify
-from penstock.cli import add_output, add_root, expect, print_json, print_line
+from penstock.cli import add_output, add_root, expect, print_json, print_line, use_answer_codes
 from penstock.credentials import load_session
 from penstock.errors import OperationError
 from penstock.extensions.cdc.connector import check_connector, find_reason
@@ -26,20 +26,23 @@ from penstock.tables import TABLE
 HELP = "List connectors, check settings, explain an error, or count the rows of captured tables."
 _LIST = (
     "List the connectors of MSK Connect that capture changes, with their states, their alarms and"
-    " the pages of what stops them. Exit code 2 if one does not run."
+    " the pages of what stops them."
 )
 _CHECK = (
     "Check the settings of a connector of Debezium for jobs/cdc.py, among them names of earlier"
-    " versions, which Debezium ignores. Exit code 2 if something is wrong."
+    " versions, which Debezium ignores."
 )
-_EXPLAIN = (
-    "Print the page of what stops a connector, found by its status or its log. Exit code 2 if no"
-    " error is known."
-)
+_EXPLAIN = "Print the page of what stops a connector, found by its status or its log."
 _COUNT = (
     "Compare the rows of tables in PostgreSQL, by psql, with those of the lake, by Athena, as of a"
-    " place in the database's log. Exit code 2 if tables are not equal when the time is over."
+    " place in the database's log."
 )
+_CODES: Final = {
+    "list": ("every connector runs", "a connector does not run"),
+    "check": ("nothing is wrong", "something is wrong"),
+    "explain": ("explained", "no error is known"),
+    "count": ("the tables are equal", "tables are not equal when the time is over"),
+}
 _WAIT_SECONDS: Final = 60.0
 _CONNECTORS: Final = "{:<40} {:<12} {:<24} {}"
 _COLUMNS: Final = "{:<30} {:>12} {:>12}  {}"
@@ -89,6 +92,9 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     add_output(count, "a line for each table")
     CountSettings.add_flags(count)
     count.set_defaults(run=partial(_run_count, environ))
+    for name, (well, found) in _CODES.items():
+        codes = f"exit codes:\n  0  {well}\n  1  an error, or wrong usage\n  2  {found}\n"
+        use_answer_codes(commands.choices[name], codes)
 
 
 def _add_list(commands: Any, environ: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.cli import add_output, print_json, print_line, use_answer_codes
-from penstock.errors import SettingsError
+from penstock.errors import OperationError
 from penstock.extensions.cost.flags import add_load, read_load
 from penstock.extensions.cost.operation import Estimate, estimate_cost
 from penstock.extensions.cost.text import format_estimate
@@ -90,6 +90,4 @@ def _write_plot(path: Path, estimate: Estimate) -> None:
     try:
         path.write_text(estimate.plot)
     except OSError as error:
-        raise SettingsError(
-            [f"--plot is {path}, expected a file that can be written ({error.strerror})"]
-        ) from error
+        raise OperationError(f"{path} cannot be written: {error.strerror}") from error

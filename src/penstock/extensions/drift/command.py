@@ -11,12 +11,10 @@ from typing import Any, Final
 from penstock.cli import (
     Progress,
     expect_count,
-    print_error,
     print_json,
     print_line,
     use_answer_codes,
 )
-from penstock.errors import SettingsError
 from penstock.extensions.drift.operation import TableSettings, find_drift, sync_lake
 
 _DRIFT = (
@@ -87,11 +85,7 @@ def _run(
     run: Callable[[argparse.Namespace, TableSettings], int],
     flags: argparse.Namespace,
 ) -> int:
-    try:
-        return run(flags, TableSettings.from_flags(flags, environ))
-    except SettingsError as error:
-        print_error(error)
-        return 1
+    return run(flags, TableSettings.from_flags(flags, environ))
 
 
 def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:

@@ -10,12 +10,10 @@ from penstock.cli import (
     Progress,
     add_output,
     expect,
-    print_error,
     print_json,
     print_line,
     use_answer_codes,
 )
-from penstock.errors import SettingsError
 from penstock.extensions.quality.operation import TopicSettings, check_quality
 from penstock.extensions.quality.report import Report
 from penstock.extensions.quality.settings import QualitySettings, parse_table
@@ -58,12 +56,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
-    try:
-        settings = QualitySettings.from_flags(flags, environ)
-        topics = TopicSettings.from_flags(flags, environ) if flags.kafka else None
-    except SettingsError as error:
-        print_error(error)
-        return 1
+    settings = QualitySettings.from_flags(flags, environ)
+    topics = TopicSettings.from_flags(flags, environ) if flags.kafka else None
     with Progress(prints_lines=False) as bar:
         found = check_quality(settings, flags.table, topics, flags.into, report=bar.show)
     if flags.output == "json":

@@ -13,12 +13,11 @@ from penstock.cli import (
     Progress,
     expect,
     expect_count,
-    print_error,
     print_json,
     print_line,
     use_answer_codes,
 )
-from penstock.errors import OperationError, SettingsError
+from penstock.errors import OperationError
 from penstock.extensions.schema_plan.baseline import load_baseline
 from penstock.extensions.schema_plan.files import check_folder
 from penstock.extensions.schema_plan.operation import (
@@ -87,12 +86,8 @@ class _FolderCommand:
         parser.set_defaults(run=self._run)
 
     def _run(self, flags: argparse.Namespace) -> int:
-        try:
-            check_folder(flags.folder)
-            return self.run(flags)
-        except SettingsError as error:
-            print_error(error)
-            return 1
+        check_folder(flags.folder)
+        return self.run(flags)
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:
