@@ -29,6 +29,7 @@ from penstock.settings import Settings, nested, parse_switch, setting
 
 _Outcome = TypeVar("_Outcome")
 
+_NO_EVENTS = "found no events in the source, expected a JSON object in each line"
 _BATCH_EVENTS = 1_000
 _BATCH_SECONDS = 30.0
 _CALL_SECONDS = 5.0
@@ -132,11 +133,15 @@ def preview_events(
     producer = EventProducer(chosen, registry, Producer(chosen.kafka, _SEND_SECONDS))
     stamper = Stamper(chosen.shape, chosen.device_id)
     made: set[SchemaKey] = set()
+    has_events = False
     chunks = _read_source(source, chosen, registry, is_stopped)
     for batch in _split(chunks, _BATCH_EVENTS, max_records):
         if is_stopped():
             return
         yield [_note(*each, made) for each in _preview(producer, stamper, batch)]
+        has_events = True
+    if not has_events and not is_stopped():
+        raise OperationError(_NO_EVENTS)
 
 
 def _preview(
@@ -196,7 +201,7 @@ def produce_events(
             yield (produced := _produce(producer, stamper, batch))
             _check_progress(produced, source)
     if not produced and not is_stopped():
-        raise OperationError("found no events in the source, expected a JSON object in each line")
+        raise OperationError(_NO_EVENTS)
 
 
 def _choose_settings(

@@ -211,11 +211,12 @@ def test_a_line_without_end_is_refused_and_takes_no_memory(
     assert lines[1].startswith("sensor/0/0  ")
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
 @pytest.mark.parametrize("text", ["", "\n \r\n"])
 def test_a_source_without_events_is_an_error(
-    run: Run, write: Callable[..., str], text: str
+    run: Run, write: Callable[..., str], text: str, words: tuple[str, ...]
 ) -> None:
-    assert run(write(text)) == (
+    assert run(write(text), *words) == (
         *(1, ["penstock: found no events in the source, expected a JSON object in each line"]),
     )
 

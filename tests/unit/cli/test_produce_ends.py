@@ -47,17 +47,22 @@ def test_ctrl_c_ends_the_command_after_the_current_batch(
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
+@pytest.mark.parametrize(
+    ("words", "ended"), [((), (130, "sent 0, ")), (("--dry-run",), (0, "0 with a known version"))]
+)
+def test_ctrl_c_ends_the_wait_for_stdin(
+    run: Run, words: tuple[str, ...], ended: tuple[int, str]
+) -> None:
     def interrupt(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
         signal.raise_signal(signal.SIGINT)
         return [], [], []
 
     with piped_stdin() as stdin, patch("select.select", interrupt):
-        code, lines = run("-")
+        code, lines = run("-", *words)
         os.close(stdin)
 
-    assert (code, len(lines)) == (130, 1)
-    assert lines[0].startswith("sent 0, ")
+    assert (code, len(lines)) == (ended[0], 1)
+    assert lines[0].startswith(ended[1])
 
 
 def test_a_second_ctrl_c_ends_the_command_at_once(run: Run, registry: MemoryRegistry) -> None:
