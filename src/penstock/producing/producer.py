@@ -272,12 +272,13 @@ class EventProducer:
         versions = self._registry.versions(self._settings.schema_name)
         keys, known_keys = _keys(versions), _keys(self._listed)
         if keys != known_keys:
-            known = len(known_keys)
+            known, before = len(known_keys), self._versions
             if keys[:known] != known_keys:  # a version was deleted
-                self._versions, known = VersionSet(()), 0
+                known, before = 0, VersionSet(())
             new = versions[known:]
-            self._listed = (*self._listed[:known], *new)
-            self._versions = VersionSet([version.schema for version in new], self._versions)
+            # If they contradict each other, nothing is kept: the next event finds it out again.
+            merged = VersionSet([version.schema for version in new], before)
+            self._listed, self._versions = (*self._listed[:known], *new), merged
             self._used_keys = set()
         return self._versions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -158,6 +159,23 @@ def test_the_versions_of_a_growing_schema_are_merged_in_linear_time(
     assert producer.version_count == count
     # For each: to choose it, before and after it is registered, and in the lists of both.
     assert merged <= 12 * count
+
+
+def test_versions_that_contradict_each_other_stay_refused_with_each_event(
+    build: Build, registry: CachedRegistry
+) -> None:
+    producer = build(policy=Policy.GROW)
+    assert written(producer, {"a": 1})
+    versions = registry.versions("sensor")
+    other = replace(
+        versions[0], number=2, key=replace(versions[0].key, id=b"other"), schema="string"
+    )
+
+    with patch.object(registry, "versions", return_value=(*versions, other)):
+        reasons = [refused(producer, {"b": 1}).message for _ in range(2)]
+
+    assert "string in another" in reasons[0]
+    assert reasons[0] == reasons[1]
 
 
 def test_settings_have_defaults_and_name_all_problems() -> None:
