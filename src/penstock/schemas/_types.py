@@ -79,8 +79,10 @@ class AvroType:
     @property
     def logical(self) -> tuple[Any, ...]:
         """The logical type with its precision and scale; empty for a plain type."""
-        values = tuple(self.attributes.get(key) for key in _LOGICAL)
-        return values if values[0] is not None else ()
+        name, precision, scale = (self.attributes.get(key) for key in _LOGICAL)
+        if name == "decimal" and "scale" not in self.attributes:
+            scale = 0  # as Avro says
+        return (name, precision, scale) if name is not None else ()
 
     @property
     def nullable(self) -> bool:

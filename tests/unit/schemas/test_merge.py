@@ -38,6 +38,7 @@ _BC = {"type": "enum", "name": "E", "symbols": ["B", "C"]}
 _FIXED = {"type": "fixed", "name": "X", "size": 4}
 _MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+_WHOLE = {"type": "bytes", "logicalType": "decimal", "precision": 9}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,8 @@ _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
         ([_FIXED, _FIXED], _FIXED),
         ([_MILLIS, _MILLIS], _MILLIS),
         ([_MONEY, _MONEY], _MONEY),
+        ([_WHOLE, _WHOLE | {"scale": 0}], _WHOLE),
+        ([_WHOLE | {"scale": 0}, _WHOLE], _WHOLE),
         ([{"type": "string", "doc": "x", "a": 1}, {"type": "string", "doc": "y", "a": 1}],
          {"type": "string", "a": 1}),
     ],
@@ -86,6 +89,7 @@ def test_types_that_merge(types: list[Any], merged: Any) -> None:
         ),
         (["long", _MILLIS], "long", "timestamp-millis"),
         ([_MONEY, _MONEY | {"scale": 3}], "decimal(9, 2)", "decimal(9, 3)"),
+        ([_WHOLE, _WHOLE | {"scale": 1}], "decimal(9, 0)", "decimal(9, 1)"),
         ([_FIXED, _FIXED | {"size": 5}], "fixed X(4)", "fixed X(5)"),
         ([_AB, "string"], "enum E [A, B]", "string"),
         ([_AB, _BC | {"name": "F"}], "enum E [A, B]", "enum F [B, C]"),
