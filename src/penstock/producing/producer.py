@@ -342,7 +342,9 @@ def _keys(versions: Sequence[SchemaVersion]) -> tuple[SchemaKey, ...]:
 def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a record by their names in JSON."""
     fields = schema["fields"] if isinstance(schema, dict) else ()
-    return {field.get("jsonName", field["name"]): record[field["name"]] for field in fields}
+    values = {field.get("jsonName", field["name"]): record[field["name"]] for field in fields}
+    # The value of a union has the name of its branch before it.
+    return {name: each[1] if type(each) is tuple else each for name, each in values.items()}
 
 
 def _write_json(event: Any) -> str:

@@ -174,9 +174,8 @@ class _Conversion:
                 inside += [error] if error.path != path else []
                 self._give_back(left - self._left, path)
                 continue
-            # The encoder sees no JSON names, so it could find another branch for an object.
-            is_object = isinstance(value, Mapping)
-            return (branch.name or branch.kind, converted) if is_object else converted
+            # The encoder sees converted values only, so it could find another branch.
+            return branch.name or branch.kind, converted
         # If only one branch accepts such objects or lists, its error names the field.
         raise inside[0] if len(inside) == 1 else refused(value, union.label(), path)
 

@@ -238,6 +238,15 @@ def test_a_key_can_come_from_the_default_of_the_schema(
     assert [each.key for each in topic.records] == [b"hall"]
 
 
+def test_a_key_may_be_one_of_several_types(
+    producer: EventProducer, register: Register, topic: FakeTopic
+) -> None:
+    register(record(field(["string", "long"], "id")))
+    written(producer, {"id": "hall"})
+
+    assert [each.key for each in topic.records] == [b"hall"]
+
+
 def test_a_key_that_is_null_is_refused(producer: EventProducer, register: Register) -> None:
     register(record(field(["null", "string"], "id"), field("long", "t")))
 

@@ -6,6 +6,7 @@ import base64
 import json
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -122,6 +123,26 @@ def test_a_field_that_the_schema_lacks_is_refused_even_if_it_is_empty(value: Any
 
     assert error.path == "o.c"
     assert str(error).endswith(", expected no such field in record O")
+
+
+@pytest.mark.parametrize(
+    ("branches", "value", "found"),
+    [
+        ([_DECIMAL, {"type": "fixed", "name": "X", "size": 2}], 12.3, 12.3),
+        (["bytes", {"type": "fixed", "name": "X", "size": 2}], "AP8=", b"\0\xff"),
+        (["string", ENUM], "A", "A"),
+        ([ENUM, "string"], "A", "A"),
+    ],
+)
+def test_a_value_is_written_as_the_branch_that_it_was_converted_to(
+    branches: list[Any], value: Any, found: Any
+) -> None:
+    schema = record(field(["null", *branches], "t"))
+
+    payload = encode(compile_fitter(schema)({"t": value}, {}), schema)
+
+    assert payload[0] == 2  # the first branch after null
+    assert decode_event(payload, schema) == {"t": found if found != 12.3 else Decimal("12.3")}
 
 
 def test_a_missing_field_takes_its_default_or_null_or_is_refused() -> None:
