@@ -16,7 +16,7 @@ from penstock.cli.arguments import (
 )
 from penstock.cli.command import main
 from penstock.cli.profiles import drop_profiles, read_profiles, write_profiles
-from penstock.cli.terminal import Progress, print_error, print_line, printable
+from penstock.cli.terminal import Progress, print_line, printable
 from penstock.cli.values import (
     describe_bytes,
     describe_value,
@@ -36,7 +36,6 @@ __all__ = [
     "expect_count",
     "find_root",
     "main",
-    "print_error",
     "print_json",
     "print_line",
     "printable",

@@ -289,26 +289,6 @@ def test_topics_and_a_pattern() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "Expecting value: line 1 column 1 (char 0)"),
-        ("[" * 100_000, "it nests too deep"),
-        ("[]", "a value in it has another type or form"),
-        ('{"contract": {}}', "found no `brokers`"),
-        ('{"contract": {"brokers": {}}}', "found no `region`"),
-    ],
-    ids=["text", "depth", "list", "brokers", "region"],
-)
-def test_an_invalid_contract(text: str, problem: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        contract_environ(text)
-
-    assert str(caught.value) == (
-        f"the contract cannot be used, expected what `make contract` writes: {problem}"
-    )
-
-
 def test_the_source() -> None:
     settings = _read(_NEEDED | _OPEN)
 
