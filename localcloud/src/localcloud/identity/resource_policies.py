@@ -84,7 +84,7 @@ def key_arn(account: str, region: str, key_id: str) -> str:
 
 
 def find_bucket(name: str) -> tuple[str, Any]:
-    """Return the account of a bucket and the bucket, None if there is none."""
+    """Return the account that owns a bucket, and the bucket; None if it does not exist."""
     account = s3_backends.bucket_accounts.get(name, ("aws", ""))[1]
     return account, s3_backends[account]["aws"].buckets.get(name) if account else None
 
@@ -169,9 +169,8 @@ def _encryption_rule(bucket: Any) -> dict[str, Any]:
 
 
 def _bucket_policy(_account: str, _region: str, end: str) -> Any:
-    bucket = end.partition("/")[0]
-    account = s3_backends.bucket_accounts.get(bucket, ("aws", ""))[1]
-    return s3_backends[account]["aws"].get_bucket(bucket).policy if account else None
+    _, bucket = find_bucket(end.partition("/")[0])
+    return bucket.policy if bucket is not None else None
 
 
 def _secret_policy(account: str, region: str, end: str) -> Any:

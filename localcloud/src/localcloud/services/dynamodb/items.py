@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from moto.dynamodb.models import dynamodb_backends
 
-from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
-from localcloud.services.dynamodb.values import check_item, check_values
+from localcloud.services.dynamodb.values import check_item, check_values, refusal
 
 _MOST_REQUESTS: Final = 25
 _PARTS: Final = (("PutRequest", "Item"), ("DeleteRequest", "Key"))
@@ -22,7 +21,7 @@ def write_batch(call: Call) -> HttpAnswer:
     """Let moto write a batch that DynamoDB would take: it takes all of it or nothing."""
     tables = call.params.get("RequestItems", {})
     if sum(map(len, tables.values())) > _MOST_REQUESTS:
-        raise _refusal("Too many items requested for the BatchWriteItem call")
+        raise refusal("Too many items requested for the BatchWriteItem call")
     for table, requests in tables.items():
         _check_keys(call, table, requests)
     _check_items(call)
@@ -39,6 +38,7 @@ def write_items(call: Call) -> HttpAnswer:
 
 
 def _check_items(call: Call) -> None:
+    """Refuse a call with an item or a value that DynamoDB cannot hold."""
     try:
         for request in _list_requests(call):
             check_item(request.get("Item", {}))
@@ -68,8 +68,4 @@ def _check_keys(call: Call, name: str, requests: list[dict[str, Any]]) -> None:
     written = [each[kind][part] for each in requests for kind, part in _PARTS if kind in each]
     keys = [json.dumps([each.get(name) for name in table.table_key_attrs]) for each in written]
     if len(keys) > len(set(keys)):
-        raise _refusal("Provided list of item keys contains duplicates")
-
-
-def _refusal(message: str) -> AwsError:
-    return AwsError("ValidationException", message)
+        raise refusal("Provided list of item keys contains duplicates")

@@ -23,7 +23,7 @@ _LEAST_EXPONENT: Final = -130
 def check_item(item: Mapping[str, _Value]) -> None:
     """Refuse an item with an attribute without a name, with a wrong number, or of over 400 KB."""
     if _measure_members(item) > _MOST_BYTES:
-        raise _refusal("Item size has exceeded the maximum allowed size")
+        raise refusal("Item size has exceeded the maximum allowed size")
 
 
 def check_values(values: Mapping[str, _Value]) -> None:
@@ -33,7 +33,7 @@ def check_values(values: Mapping[str, _Value]) -> None:
 
 def _measure_members(members: Mapping[str, _Value]) -> int:
     if "" in members:
-        raise _refusal("Empty attribute name")
+        raise refusal("Empty attribute name")
     return sum(len(name.encode()) + _measure(value) for name, value in members.items())
 
 
@@ -59,23 +59,22 @@ def _measure(value: _Value) -> int:
 
 def _measure_number(text: str) -> int:
     number = Decimal(text)
-    digits = len(number.as_tuple().digits)
+    digits = len("".join(map(str, number.as_tuple().digits)).strip("0"))
     if digits > _MOST_DIGITS:
-        digits = len("".join(map(str, number.as_tuple().digits)).strip("0"))
-    if digits > _MOST_DIGITS:
-        raise _refusal("Attempting to store more than 38 significant digits in a Number")
+        raise refusal("Attempting to store more than 38 significant digits in a Number")
     if number and number.adjusted() > _MOST_EXPONENT:
-        raise _refusal(
+        raise refusal(
             "Number overflow. Attempting to store a number with magnitude larger than supported "
             "range"
         )
     if number and number.adjusted() < _LEAST_EXPONENT:
-        raise _refusal(
+        raise refusal(
             "Number underflow. Attempting to store a number with magnitude smaller than supported "
             "range"
         )
     return (digits + 1) // 2 + 1
 
 
-def _refusal(message: str) -> AwsError:
+def refusal(message: str) -> AwsError:
+    """Return DynamoDB's error for a request that it does not take."""
     return AwsError("ValidationException", message)
