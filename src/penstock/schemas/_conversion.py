@@ -35,7 +35,7 @@ from penstock.schemas._json import (
     too_many,
 )
 from penstock.schemas._types import INTEGER_LIMITS, AvroField, AvroType, holds
-from penstock.schemas.logical import decimal_of, write_decimal
+from penstock.schemas.logical import decimal_of, find_limit, write_decimal
 from penstock.schemas.names import join_path
 from penstock.schemas.times import Times, fit_time
 
@@ -57,7 +57,7 @@ class Fitting:
         self._record = record
         self._fields = {field.json_name: field for field in record.fields}
         self._plans: dict[int, _Plan] = {}
-        self._defaults = DefaultReader()
+        self._defaults = DefaultReader(writing=True)
 
     def fit(self, event: Mapping[str, Any], base: Mapping[str, Any]) -> Any:
         """Convert an event; a base field is used if the type has a field that holds its value.
@@ -229,6 +229,8 @@ def _weigh(default: Any) -> int:
             return len(default) // _CHARACTERS_PER_VALUE
         case list():
             return len(default) + sum(map(_weigh, default))
+        case (_, value):  # of a union, with the name of its branch
+            return _weigh(value)
         case dict():
             return 2 * len(default) + sum(map(_weigh, [*default, *default.values()]))
     return 0
@@ -282,6 +284,9 @@ def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
         fits = found == type_.kind
     if not fits:
         raise refused(value, type_.label(), path)
+    limit = find_limit(type_)
+    if limit and not limit.holds(value):
+        raise refused(value, f"{type_.label()}: {limit.expected}", path)
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._errors import show
 from penstock.schemas._types import AvroType, holds
-from penstock.schemas.logical import decimal_of, read_decimal
+from penstock.schemas.logical import decimal_of, find_limit, read_decimal
 
 # Each value of a default is tried against the branches of its union. A definition of 170,000
 # characters can cause 12 million tries, which take 18 s.
@@ -27,11 +27,16 @@ class DefaultReader:
     """Converts the defaults of one schema from JSON; the total work is bounded.
 
     Records become events if `events` is true: with JSON names and without null fields.
+
+    A default for `writing` must be within the limit of its logical type, and has the name of its
+    union's branch before it, as an event's values have. Readers take a schema without that: its
+    records are written already, and seldom lack the field.
     """
 
-    def __init__(self, *, events: bool = False) -> None:
+    def __init__(self, *, events: bool = False, writing: bool = False) -> None:
         self._tries = 0
         self._events = events
+        self._writing = writing
 
     def read(self, type_: AvroType, default: Any, path: str) -> Any:
         """Convert a default; raise InvalidSchemaError if its type cannot hold it."""
@@ -55,7 +60,7 @@ class DefaultReader:
             case ("null", None) | ("boolean", bool()):
                 return default
             case ("int" | "long" | "float" | "double") as kind, int() | float():
-                return _convert_number(kind, default)
+                return self._check_limit(type_, _convert_number(kind, default))
             case "string", str():
                 default.encode()
                 return default
@@ -75,16 +80,24 @@ class DefaultReader:
 
     def _convert_bytes(self, type_: AvroType, default: str) -> Any:
         decimal = decimal_of(type_) if self._events else None
-        value = default.encode("latin-1")
+        value = self._check_limit(type_, default.encode("latin-1"))
         return read_decimal(value, decimal[1]) if decimal else value
+
+    def _check_limit(self, type_: AvroType, value: Any) -> Any:
+        limit = find_limit(type_) if self._writing else None
+        if limit and not limit.holds(value):
+            raise _MismatchError
+        return value
 
     def _convert_branch(self, union: AvroType, default: Any) -> Any:
         """Use the first branch that holds the default; Avro 1.11 allowed only the first branch."""
         for branch in union.branches:
             try:
-                return self._convert(branch, default)
+                value = self._convert(branch, default)
             except _MISMATCHES:
                 continue
+            is_named = self._writing and branch.kind != "null"
+            return (branch.name or branch.kind, value) if is_named else value
         raise _MismatchError
 
     def _convert_record(self, record: AvroType, default: dict[str, Any]) -> dict[str, Any]:

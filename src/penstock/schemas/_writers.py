@@ -1,7 +1,8 @@
 """Writers from values to Avro bytes, one for each type (the byte table is in `_readers.py`).
 
 A writer appends to a buffer. A value that cannot be written exactly is rejected: a bool as a
-number, a whole number that would round, NaN, or a field that the schema does not have.
+number, a whole number that would round, NaN, a field that the schema does not have, or a value
+beyond the limit of its logical type.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from penstock.errors import UnencodableValueError
 from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._errors import LocatedError, located, show
 from penstock.schemas._types import INTEGER_LIMITS, AvroType
+from penstock.schemas.logical import find_limit
 
 Writer: TypeAlias = Callable[[Any, bytearray], None]
 
@@ -128,6 +130,20 @@ def fixed_writer(size: int) -> Writer:
         out += value
 
     return write_fixed
+
+
+def check_limit(write: Writer, type_: AvroType) -> Writer:
+    """Return a writer that refuses what readers refuse: values beyond a logical type's limit."""
+    limit = find_limit(type_)
+    if limit is None:
+        return write
+
+    def write_checked(value: Any, out: bytearray) -> None:
+        write(value, out)
+        if not limit.holds(value):
+            _refuse(value, limit.expected)
+
+    return write_checked
 
 
 def array_writer(write_item: Writer) -> Writer:
@@ -269,7 +285,7 @@ class Encoding:
 
     def __init__(self) -> None:
         self._known: dict[int, Writer] = {}
-        self._defaults = DefaultReader()
+        self._defaults = DefaultReader(writing=True)
 
     def compile(self, type_: AvroType) -> Writer:
         """Return the function that writes a value of the type."""
@@ -289,9 +305,9 @@ class Encoding:
             case "enum":
                 return enum_writer(type_.symbols)
             case "fixed":
-                return fixed_writer(type_.size)
+                return check_limit(fixed_writer(type_.size), type_)
             case kind:
-                return PRIMITIVE_WRITERS[kind]
+                return check_limit(PRIMITIVE_WRITERS[kind], type_)
 
     def _compile_record(self, record: AvroType) -> Writer:
         steps = [(field.name, self.compile(field.type)) for field in record.fields]

@@ -1,6 +1,6 @@
 """Logical types: decimals as numbers, and values with limits of their own.
 
-A value beyond its limits is not of its type:
+A value beyond its limits is not of its type, for writers and readers alike:
 
 | logical type                             | limit                                                 |
 | ---------------------------------------- | ----------------------------------------------------- |
@@ -13,7 +13,8 @@ Other logical types have no limits, and one that is not valid is ignored, as Avr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from enum import StrEnum
 from typing import Any, Final
@@ -79,17 +80,35 @@ def write_decimal(number: float | Decimal, precision: int, scale: int) -> int | 
     return unscaled if abs(unscaled) < 10**precision else None
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit of a logical type: whether it holds a value, and the two halves of a refusal."""
+
+    holds: Callable[[Any], bool]
+    show: Callable[[Any], str]
+    expected: str
+
+
+def find_limit(type_: AvroType) -> Limit | None:
+    """Return the limit that a type's logical type gives to its values, or None."""
+    if not type_.attributes:
+        return None
+    if type_.kind == "long" and type_.attributes.get("logicalType") in _MILLIS:
+        return _LIMIT_OF_MILLIS
+    decimal = decimal_of(type_)
+    return _limit_digits(decimal[0]) if decimal else None
+
+
 def check_logical(read: Reader, type_: AvroType, *, events: bool) -> Reader:
-    """Return a reader that refuses values beyond the limits of a type's logical type.
+    """Return a reader that refuses values beyond the limit of a type's logical type.
 
     For `events` it returns a decimal as a number.
     """
-    if type_.kind == "long" and type_.attributes.get("logicalType") in _MILLIS:
-        return _check_millis(read)
-    if decimal := decimal_of(type_):
-        checked = _check_decimal(read, decimal[0])
-        return _read_decimal(checked, decimal[1]) if events else checked
-    return read
+    limit = find_limit(type_)
+    if limit is None:
+        return read
+    checked, decimal = _check(read, limit), decimal_of(type_)
+    return _read_decimal(checked, decimal[1]) if decimal and events else checked
 
 
 def read_decimal(unscaled: bytes, scale: int) -> Decimal:
@@ -108,31 +127,32 @@ def _read_decimal(read: Reader, scale: int) -> Reader:
     return read_number
 
 
-def _check_millis(read: Reader) -> Reader:
-    def read_millis(data: Payload, at: int) -> tuple[int, int]:
+def _check(read: Reader, limit: Limit) -> Reader:
+    holds = limit.holds
+
+    def read_checked(data: Payload, at: int) -> tuple[Any, int]:
         value, end = read(data, at)
-        if not -_MOST_MILLIS <= value <= _MOST_MILLIS:
+        if not holds(value):
             raise LocatedError(
                 UndecodablePayloadError,
-                f"found {value} milliseconds at byte {at}, expected -{_MOST_MILLIS} to"
-                f" {_MOST_MILLIS}, which are microseconds of 64 bits",
+                f"found {limit.show(value)} at byte {at}, expected {limit.expected}",
             )
         return value, end
 
-    return read_millis
+    return read_checked
 
 
-def _check_decimal(read: Reader, precision: int) -> Reader:
+def _limit_digits(precision: int) -> Limit:
     most = 10**precision
+    return Limit(
+        lambda value: bool(value) and -most < int.from_bytes(value, signed=True) < most,
+        lambda value: f"a decimal in {len(value):,} bytes",
+        f"up to {precision} digits",
+    )
 
-    def read_decimal(data: Payload, at: int) -> tuple[bytes, int]:
-        value, end = read(data, at)
-        if not value or not -most < int.from_bytes(value, signed=True) < most:
-            raise LocatedError(
-                UndecodablePayloadError,
-                f"found a decimal in {len(value):,} bytes at byte {at}, expected up to {precision}"
-                " digits",
-            )
-        return value, end
 
-    return read_decimal
+_LIMIT_OF_MILLIS: Final = Limit(
+    lambda value: -_MOST_MILLIS <= value <= _MOST_MILLIS,
+    lambda value: f"{value} milliseconds",
+    f"-{_MOST_MILLIS} to {_MOST_MILLIS}, which are microseconds of 64 bits",
+)

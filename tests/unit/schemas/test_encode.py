@@ -13,7 +13,7 @@ import fastavro
 import pytest
 
 from penstock.errors import UnencodableValueError
-from penstock.schemas import compile_encoder, decode, encode
+from penstock.schemas import compile_encoder, compile_fitter, decode, encode
 from tests.oracle.generate import Maker
 
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
@@ -170,3 +170,12 @@ def test_writes_what_fastavro_writes(
 def test_a_number_of_more_than_4300_digits_is_rejected(schema: Any) -> None:
     with pytest.raises(UnencodableValueError, match=r"^found a whole number of 16,610 bits, exp"):
         encode(10**5_000, schema)
+
+
+def test_a_default_is_written_as_the_branch_of_its_union() -> None:
+    fixed = {"type": "fixed", "name": "F", "size": 2}
+    field = {"name": "a", "type": ["bytes", fixed], "default": "ab"}
+    schema = {"type": "record", "name": "R", "fields": [field]}
+
+    assert encode({}, schema) == b"\x00\x04ab"
+    assert compile_fitter(schema)({}, {}) == {"a": ("bytes", b"ab")}

@@ -1,4 +1,7 @@
-"""Values beyond the limits of their logical types are no values of them, for each reader alike."""
+"""Values beyond the limits of their logical types are no values of them, for writers and readers.
+
+A value that a writer took and every reader refuses would be lost after it was acknowledged.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,21 @@ from decimal import Decimal
 
 import pytest
 
-from penstock.errors import UndecodablePayloadError
-from penstock.schemas import decode, decode_event, encode
+from penstock.errors import (
+    EventValueError,
+    InvalidSchemaError,
+    SchemaConflictError,
+    UndecodablePayloadError,
+    UnencodableValueError,
+)
+from penstock.schemas import (
+    compile_encoder,
+    compile_fitter,
+    decode,
+    decode_event,
+    encode,
+    infer_schema,
+)
 
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 1}
 _FIXED = {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 4}
@@ -23,6 +39,14 @@ def _record(type_):
 def _decode(type_, value):
     schema = _record(type_)
     return decode(encode({"a": value}, schema), schema)["a"]
+
+
+def _without_limit(type_):
+    if isinstance(type_, list):
+        return [_without_limit(branch) for branch in type_]
+    if not isinstance(type_, dict):
+        return type_
+    return {name: value for name, value in type_.items() if name != "logicalType"}
 
 
 @pytest.mark.parametrize(
@@ -53,8 +77,42 @@ def test_a_value_within_its_limits_stays_what_it_is(type_, value) -> None:
     ],
 )
 def test_a_value_beyond_its_limits_is_refused(type_, value, message) -> None:
+    payload = encode({"a": value}, _record(_without_limit(type_)))
+
     with pytest.raises(UndecodablePayloadError, match=message):
-        _decode(type_, value)
+        decode(payload, _record(type_))
+    with pytest.raises(UnencodableValueError, match=r"^a: found .*, expected"):
+        encode({"a": value}, _record(type_))
+
+
+@pytest.mark.parametrize(
+    ("type_", "default"),
+    [(_MONEY, ""), (_MONEY, "\u007f\u007f"), (_FIXED, "\u007f\u007f"), (_MILLIS, 2**62)],
+)
+def test_a_default_beyond_its_limits_is_never_written(type_, default) -> None:
+    schema = _record(type_)
+    schema["fields"][0]["default"] = default
+
+    message = r"^a: found default .*, expected a value of "
+    with pytest.raises(InvalidSchemaError, match=message):
+        compile_fitter(schema)({}, {})
+    with pytest.raises(InvalidSchemaError, match=message):
+        compile_encoder(schema)
+    valid = {"a": 1 if type_ == _MILLIS else b"\0\1"}
+    assert decode(encode(valid, _record(type_)), schema) == valid  # its records are read as before
+
+
+def test_an_event_beyond_the_limits_of_a_known_type_is_refused() -> None:
+    known = _record(["null", _MILLIS])
+    known["fields"][0]["default"] = None
+
+    with pytest.raises(
+        EventValueError, match=f"^a: found {_MOST + 1}, expected timestamp-millis: "
+    ):
+        compile_fitter(known)({"a": _MOST + 1}, {})
+    with pytest.raises(SchemaConflictError, match="expected timestamp-millis as in the versions"):
+        infer_schema({"a": _MOST + 1}, "R", known)
+    assert infer_schema({"a": _MOST}, "R", known)["fields"][0]["type"] == ["null", _MILLIS]
 
 
 @pytest.mark.parametrize(
