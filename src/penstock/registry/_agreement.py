@@ -3,7 +3,7 @@
 A registry compares a new version with only one or two older ones, so two independent producers can
 register versions that contradict each other: `temperature` as double, and as string. Every reader
 and producer applies the same rule without coordination: in the order of the numbers, a version
-that contradicts the merge of the usable versions below it is refused.
+that contradicts the usable versions below it, one after the other or all at once, is refused.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from penstock.errors import SchemaConflictError, SchemaNotFoundError
 from penstock.registry.interface import SchemaVersion
-from penstock.schemas import Schema, merge_schemas
+from penstock.schemas import Schema, extend_merge
 
 # A version that was not found this many times was deleted, unless a list has it.
 _MOST_MISSES = 3
@@ -32,10 +33,14 @@ class _Agreed:
         """Return this with one more version, whose number is higher than all of these."""
         numbers = (*self.numbers, version.number)
         try:
-            merged = merge_schemas([*self.merged, version.schema])
+            merged = self.merge_with(version.schema)
         except SchemaConflictError:
             return replace(self, numbers=numbers)
         return _Agreed(numbers, (*self.usable, version), (merged,))
+
+    def merge_with(self, schema: Schema) -> Schema:
+        """Return the merge with one more version, or raise SchemaConflictError."""
+        return extend_merge(self.merged, (each.schema for each in self.usable), schema)
 
 
 class History:
@@ -75,14 +80,14 @@ class History:
 
     def check(self, version: SchemaVersion) -> None:
         """Raise SchemaConflictError if a version contradicts the usable versions below it."""
-        below = [each.schema for each in self.below(version.number)]
+        below = self.below(version.number)
         agreed = self._agreed
         if any(each.number == version.number for each in agreed.usable):
             return
-        if version.number > max(agreed.numbers, default=0):
-            below = list(agreed.merged)
+        if version.number <= max(agreed.numbers, default=0):
+            agreed = reduce(_Agreed.with_version, below, _Agreed())
         try:
-            merge_schemas([*below, version.schema])
+            agreed.merge_with(version.schema)
         except SchemaConflictError as error:
             raise SchemaConflictError(
                 f"version {version.number} of schema {version.name} contradicts those below it and "
@@ -93,7 +98,7 @@ class History:
     def check_new(self, name: str, schema: Schema) -> None:
         """Raise SchemaConflictError if a new version would contradict the usable versions."""
         try:
-            merge_schemas([*self._agree().merged, schema])
+            self._agree().merge_with(schema)
         except SchemaConflictError as error:
             raise SchemaConflictError(
                 f"a new version of schema {name} would contradict its versions: {error}",

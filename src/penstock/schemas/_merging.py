@@ -188,6 +188,15 @@ def unify_names(root: AvroType) -> AvroType:
         root = _replace(root, shared, {})
 
 
+def tells_apart(root: AvroType) -> bool:
+    """Return whether a union has two named types that a version without it may hold as one."""
+    for type_ in _list_types(root):
+        marks = [mark for branch in type_.branches if branch.name for mark in _marks(branch)]
+        if len(marks) != len(set(marks)):
+            return True
+    return False
+
+
 def _list_types(root: AvroType) -> list[AvroType]:
     """Return each type of a graph once, inner types before those that contain them."""
     found: dict[int, AvroType] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from penstock.schemas._merging import merge_types, unify_names
+from penstock.schemas._merging import merge_types, tells_apart, unify_names
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema
@@ -26,6 +26,21 @@ def merge_schemas(versions: Iterable[Schema]) -> Schema:
     if not types:
         raise ValueError("no versions to merge, expected at least one")
     return to_schema(unify_names(merge_types(_name_flattened(types), "")))
+
+
+def extend_merge(merged: Sequence[Schema], versions: Iterable[Schema], new: Schema) -> Schema:
+    """Merge a new version with the merge of those before it; `merged` is empty if there are none.
+
+    That is the merge of all at once, unless a union tells types apart that other versions have
+    under two names: then all of them must merge at once too, so `versions` are merged again.
+
+    Raises:
+        SchemaConflictError: see `merge_schemas`.
+    """
+    extended = merge_schemas([*merged, new])
+    if merged and tells_apart(resolve(extended)):
+        merge_schemas([*versions, new])
+    return extended
 
 
 def _name_flattened(types: Sequence[AvroType]) -> list[AvroType]:

@@ -153,7 +153,7 @@ def test_the_versions_of_a_growing_schema_are_merged_in_linear_time(
         return merge_schemas(given)
 
     monkeypatch.setattr("penstock.schemas.policy.merge_schemas", count_merged)
-    monkeypatch.setattr("penstock.registry._agreement.merge_schemas", count_merged)
+    monkeypatch.setattr("penstock.schemas.merge.merge_schemas", count_merged)
     written(producer, *({f"f{number}": 1} for number in range(count)))
 
     assert producer.version_count == count

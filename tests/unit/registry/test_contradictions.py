@@ -12,7 +12,7 @@ from penstock.errors import PenstockError, SchemaConflictError, SchemaRefusedErr
 from penstock.framing import SchemaKey
 from penstock.registry import Registration, SchemaStore
 from penstock.registry.memory import MemoryRegistry
-from penstock.schemas import Compatibility, Schema, canonical_form, merge_schemas
+from penstock.schemas import Compatibility, Schema, VersionSet, canonical_form, merge_schemas
 from tests.stubs.registries import FakeTime, Reading, World
 
 _SUBJECT = "memory/readings"
@@ -73,13 +73,51 @@ def test_the_versions_of_a_schema_are_merged_in_linear_time(
         merged.append(list(schemas))
         return merge_schemas(merged[-1])
 
-    monkeypatch.setattr("penstock.registry._agreement.merge_schemas", count_merged)
+    monkeypatch.setattr("penstock.schemas.merge.merge_schemas", count_merged)
     reader = MemoryRegistry(store)
     for key in reversed(keys) if is_newest_first else keys:
         reader.get(key)
 
     assert sum(len(each) for each in merged) <= 4 * count
     assert len(reader.versions("readings")) == count
+
+
+def _union(*branches: str) -> Schema:
+    named = [
+        {
+            "type": "record",
+            "name": f"{namespace}.A",
+            "fields": [{"name": "f", "type": ["null", "long"], "default": None}],
+        }
+        for namespace in branches
+    ]
+    field = {"name": "x", "type": ["null", *named], "default": None}
+    return {"type": "record", "name": "readings", "fields": [field]}
+
+
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_a_version_that_contradicts_those_below_it_only_at_once_is_refused(
+    is_newest_first: bool,
+) -> None:
+    store, keys = SchemaStore(), []
+    # The first two are one type under two names; the third tells n1.A from others by its name.
+    for schema in (_union("n1"), _union("n2"), _union("n1", "n3"), _union("n1", "n2")):
+        stored = store.create(_SUBJECT, canonical_form(schema)) or store.add(
+            _SUBJECT, canonical_form(schema)
+        )
+        keys.append(SchemaKey.parse(stored.id))
+    reader = MemoryRegistry(store)
+    if is_newest_first:
+        assert reader.get(keys[3]).number == 4
+
+    with pytest.raises(SchemaRefusedError, match="version 3 of schema readings contradicts"):
+        reader.get(keys[2])
+
+    usable = reader.versions("readings")
+    assert [each.number for each in usable] == [1, 2, 4]
+    VersionSet([each.schema for each in usable])
+    with pytest.raises(SchemaConflictError, match="would contradict its versions"):
+        reader.register("readings", _union("n1", "n4"))
 
 
 @pytest.mark.parametrize("deleted", [1, 2, 3, 4])
