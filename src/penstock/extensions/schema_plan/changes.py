@@ -314,7 +314,8 @@ def _kind(node: Any) -> str:
 def _logical(node: Any) -> tuple[Any, ...]:
     if not isinstance(node, dict) or "logicalType" not in node:
         return ()
-    return node["logicalType"], node.get("precision"), node.get("scale")
+    scale = 0 if node["logicalType"] == "decimal" else None  # as Avro says
+    return node["logicalType"], node.get("precision"), node.get("scale", scale)
 
 
 def _default(node: dict[str, Any]) -> str:

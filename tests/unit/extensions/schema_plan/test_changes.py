@@ -23,8 +23,8 @@ def _enum(*symbols: str, **more: Any) -> dict[str, Any]:
     return {"type": "enum", "name": "a.E", "symbols": list(symbols), **more}
 
 
-def _decimal(precision: int) -> dict[str, Any]:
-    return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": 2}
+def _decimal(precision: int, scale: int = 2) -> dict[str, Any]:
+    return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
 
 
 _FIXED = {"type": "fixed", "name": "a.X", "size": 2}
@@ -52,6 +52,9 @@ _CASES: list[tuple[Any, Any, list[tuple[Kind, str, str, str]]]] = [
      [(Kind.TYPE_CHANGED, "a", "string", "bytes")]),
     (_record(_field("a", _decimal(4))), _record(_field("a", _decimal(9))),
      [(Kind.TYPE_CHANGED, "a", "decimal(4, 2)", "decimal(9, 2)")]),
+    # Avro says that a decimal without a scale has the scale 0.
+    (_record(_field("a", _decimal(4, scale=0))),
+     _record(_field("a", {"type": "bytes", "logicalType": "decimal", "precision": 4})), []),
     (_record(_field("a", "long")),
      _record(_field("a", {"type": "long", "logicalType": "timestamp-millis"})),
      [(Kind.TYPE_CHANGED, "a", "long", "timestamp-millis")]),
