@@ -29,7 +29,7 @@ from campaign.schedule import (
     shrink,
 )
 from campaign.soak import KEPT, make_soak
-from tests.fixtures.faults import Trials
+from systems.trials import Trials
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
 from tools.mutants.run import copy_clone, environ_of_copy

@@ -28,10 +28,10 @@ from campaign.readers import list_lake
 from localcloud.cloud import Cloud
 from localcloud.errors import WorkerStartError
 from localcloud.testing import is_running, wait_until
+from systems.capture import PARAMETERS, Capture, capturing
+from systems.films import SETTINGS, create_item_table
 from systems.supervised import SupervisedJob
-from tests.faults.world import World
-from tests.fixtures.capture import PARAMETERS, Capture, capturing
-from tests.spark.films import SETTINGS, create_item_table
+from systems.world import World
 
 _NAME: Final = "films"
 _TOPIC: Final = "films.public.{}"

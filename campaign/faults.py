@@ -16,12 +16,12 @@ from campaign.platform import Platform
 from campaign.senders import Fields
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
+from systems.clocks import write_clock
+from systems.killing import ROOT
+from systems.moments import CAPTURED, CONSUMED, STAGED, Moment
 from systems.processes import is_stopped
 from systems.supervised import SupervisedJob
-from tests.faults.killing import ROOT
-from tests.faults.moments import CAPTURED, CONSUMED, STAGED, Moment
-from tests.faults.traps import Trap
-from tests.fixtures.clocks import write_clock
+from systems.traps import Trap
 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _ASK_SECONDS: Final = 10.0

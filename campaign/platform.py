@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
-from unittest.mock import patch
 
 import boto3
 from botocore.config import Config
@@ -40,12 +39,12 @@ from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
 from localcloud.testing.mappings import Topic, mapped
+from systems.clusters import OPEN, running_brokers
+from systems.consumers import CONSUMER, Consumer, build_consumer, package
+from systems.killing import ACCOUNT, REGION
 from systems.supervised import SupervisedJob
-from tests.faults.killing import ACCOUNT, REGION
-from tests.faults.traps import Traps
-from tests.faults.world import World
-from tests.fixtures.brokers import OPEN, running_brokers
-from tests.fixtures.consumers import CONSUMER, Consumer, build_consumer, package
+from systems.traps import Traps
+from systems.world import World
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
@@ -182,8 +181,8 @@ def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
         job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
-        traps = Traps(world.faults)
-        stack.enter_context(patch.object(world.faults, "around", traps.around))
+        traps = Traps()
+        stack.enter_context(world.faults.wrapped(traps.around))
         yield Platform(
             cloud, client, world, consumer, producer, bucket, job,
             Lock(), Lock(), links, traps, mapping,

@@ -10,10 +10,10 @@ import json
 from threading import Lock
 from typing import Final
 
+from systems.moments import REPLAYED
 from systems.supervised import SupervisedJob
-from tests.faults.moments import REPLAYED
-from tests.faults.traps import Trap, Traps
-from tests.faults.world import World
+from systems.traps import Trap, Traps
+from systems.world import World
 
 _NAME: Final = "yard"
 _FIELDS: Final = {

@@ -28,7 +28,7 @@ from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
 from localcloud.testing import wait_until
 from systems.supervised import SupervisedJob
-from tests.fixtures.faults import Trials
+from systems.trials import Trials
 
 _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Self
 
-from tests.faults.moments import CAPTURED, CONSUMED, REPLAYED, STAGED
+from systems.moments import CAPTURED, CONSUMED, REPLAYED, STAGED
 
 _FIRST_SECOND: Final = 5.0
 _PAUSES: Final = (4.0, 12.0)

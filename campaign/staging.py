@@ -22,9 +22,9 @@ from campaign.history import Row, Staged
 from campaign.readers import read_records, read_versions
 from demo.staging.publisher import DRIVER, SCHEMAS, Change, Publisher
 from localcloud.cloud import Cloud
+from systems.shipments import Shipments
 from systems.supervised import SupervisedJob
-from tests.faults.shipments import Shipments
-from tests.faults.world import World
+from systems.world import World
 
 _TICK_SECONDS: Final = 1.5
 _TICKS: Final = 40  # of a publisher in which shipments begin; its late rows need some more

@@ -12,8 +12,8 @@ from typing import Any
 
 import boto3
 
+from systems.error_tables import make_error_table
 from systems.place import ROOT
-from tests.fixtures.errors import make_error_table
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
 

@@ -9,11 +9,11 @@ from typing import Final
 
 from localcloud.network.names import write_hosts
 from systems.accounts import ACCOUNT, REGION, make_errors
+from systems.killing import JobProcess, TimedJobProcess
 from systems.place import ROOT, Place
 from systems.readers import DynamoLetters
 from systems.subject import DATABASE
 from systems.supervised import SupervisedJob
-from tests.faults.killing import JobProcess, TimedJobProcess
 
 _ERROR: Final = re.compile(
     r"^(?:: |(?=penstock\.errors\.))([\w.$]+(?:Error|Exception): .*)", re.MULTILINE

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Final
 
+from systems.killing import JobProcess
 from systems.processes import End, is_stopped, read_mb
-from tests.faults.killing import JobProcess
 
 _POLL_SECONDS: Final = 0.5
 _AGAIN_SECONDS: Final = 1.0

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from penstock.extensions.cost import read_prices
 from penstock.reasons import list_pages
-from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.cost_tables import cost_parts, cost_plot
 from tools.fault_table import fault_parts, fault_problems, soak_plots
 from tools.fidelity import fidelity_table, undeclared_parameters
 from tools.hcl import module_tables
+from tools.import_table import MAY_IMPORT
 from tools.settings_table import PROGRAMS, settings_table
 from tools.sizing_tables import rates_text, sizing_parts
 

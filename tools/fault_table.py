@@ -18,7 +18,7 @@ from typing import Any, Final
 from campaign.picture import draw
 from campaign.soak import Soak
 from proof.faults.results import Results
-from tests.fixtures.faults import LINES
+from systems.trials import LINES
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
 from tools.nightly import nightly_table

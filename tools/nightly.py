@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
-from tests.fixtures.faults import LINES
+from systems.trials import LINES
 from tools.commit import find_commit
 
 _CLONE: Final = Path(__file__).parents[1]

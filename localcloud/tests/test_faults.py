@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 
 from localcloud.door import control
 from localcloud.errors import BrokerStartError
+from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
 
 _JSON = {"Content-Type": "application/json"}
@@ -157,6 +158,28 @@ def test_a_hanging_call_has_no_effect_and_is_let_go(door, once):
     caller.join(60)
     assert len(failures) == 1
     assert "NonExistentQueue" in _fails(sqs.get_queue_url, QueueName="never-made")[0]
+
+
+def test_a_call_passes_through_what_wraps_it_and_then_the_faults(cloud, client):
+    faults, seen = cloud.state(Faults), []
+
+    def watch(call, perform):
+        seen.append(("before", call.operation))
+        try:
+            return perform()
+        finally:
+            seen.append(("after", call.operation))
+
+    glue = client("glue", config=_ONCE)
+    with faults.wrapped(watch):
+        glue.list_registries()
+        fault = faults.add(kind=Kind.THROTTLE, service="glue", calls=1)
+        assert _fails(glue.list_registries)[0] == "ThrottlingException"
+    glue.list_registries()
+
+    assert seen == [("before", "ListRegistries"), ("after", "ListRegistries")] * 2
+    assert fault.broken == 1
+    faults.clear()
 
 
 @pytest.fixture

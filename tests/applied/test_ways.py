@@ -28,9 +28,9 @@ from penstock.extensions.doctor.deployment import Deployment
 from penstock.extensions.doctor.findings import Side
 from penstock.extensions.doctor.hops import HOPS
 from penstock.extensions.doctor.operation import examine
+from systems.sessions import make_session
 from tests.applied.vpc_client import VpcClient
 from tests.fixtures.terraform import Terraform
-from tests.stubs.sessions import make_session
 from tools.local_root import allow_destroy, copy_infra
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.timeout(900)]

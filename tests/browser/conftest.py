@@ -28,13 +28,14 @@ from penstock.operations import read_raw_records
 from penstock.records import FUNCTION, READING
 from penstock.registry import load_registries
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
+from systems.clusters import ANONYMOUS, PRODUCER, REGION, Brokers, logged_in
+from systems.sessions import make_session
 from tests.browser.calls import RECORDER, Calls
 from tests.fixtures.backups import ACCOUNT
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, REGION, Brokers, brokers, logged_in
+from tests.fixtures.brokers import brokers
 from tests.fixtures.browser import find_chromium
 from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
-from tests.stubs.sessions import make_session
 
 __all__ = ["brokers"]
 

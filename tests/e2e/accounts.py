@@ -32,9 +32,9 @@ from localcloud.testing import invoke, wait_until
 from penstock.errors import BrokerLoginError, BrokerUnavailableError
 from penstock.kafka import KafkaSettings, open_producer
 from penstock.kafka.probe import check_access
+from systems.sessions import make_session
 from tests.e2e.jobs import stop_application
 from tests.fixtures.terraform import read_errors
-from tests.stubs.sessions import make_session
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"

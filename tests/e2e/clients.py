@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.jobs import Place, driver_variables
+from systems.java import SHORT_LIVED
 from tests.e2e.accounts import Accounts
-from tests.fixtures.java import SHORT_LIVED
 
 _ROOT = Path(__file__).parents[2]
 _EXAMPLES = _ROOT / "examples" / "clients"

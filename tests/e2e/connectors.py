@@ -15,8 +15,8 @@ from typing import Any, Final
 from localcloud.jars import JARS
 from localcloud.testing import make_zip, wait_until
 from localcloud.testing.policies import allow, make_role, trust
+from systems.java import SHORT_LIVED
 from tests.e2e.accounts import Root
-from tests.fixtures.java import SHORT_LIVED
 
 NAME: Final = "penstock-cdc-teller"
 ALARM: Final = f"{NAME}-failed"

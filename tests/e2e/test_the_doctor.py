@@ -21,6 +21,7 @@ from penstock.extensions.doctor.hops import HOPS
 from penstock.extensions.doctor.installed import list_hops
 from penstock.extensions.doctor.operation import examine
 from penstock.extensions.doctor.text import describe
+from systems.sessions import make_session
 from tests.e2e.accounts import CONSUMER, DOCTORS, PRODUCER
 from tests.e2e.breaks import (
     BREAKS,
@@ -34,7 +35,6 @@ from tests.e2e.breaks import (
 )
 from tests.e2e.conftest import CANARY
 from tests.e2e.connectors import ALARM, NAME, Connector
-from tests.stubs.sessions import make_session
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from systems.world import entered, running_broker
 from tests.faults.readings import Readings
-from tests.faults.world import entered, running_broker
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from kafka import KafkaProducer
 
 from localcloud.cloud import Cloud
 from penstock.spark.state.lease import LEASE_PREFIX
+from systems.clusters import Brokers
 from systems.readers import load_lake
+from systems.trials import Trials
+from systems.world import World
 from tests.faults.sent import Place, Topic
-from tests.faults.world import World
-from tests.fixtures.brokers import Brokers
-from tests.fixtures.faults import Trials
 
 BATCH = 24  # the most records of a batch
 

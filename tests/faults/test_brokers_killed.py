@@ -29,7 +29,7 @@ from penstock.kafka import (
     open_consumer,
     open_producer,
 )
-from tests.fixtures.brokers import (
+from systems.clusters import (
     PATIENCE_SECONDS,
     PRODUCER,
     Brokers,
@@ -38,7 +38,7 @@ from tests.fixtures.brokers import (
     read_to_end,
     running_brokers,
 )
-from tests.fixtures.faults import Trials
+from systems.trials import Trials
 
 pytestmark = pytest.mark.kafka
 

@@ -12,8 +12,8 @@ from kafka import TopicPartition
 from localcloud.errors import WorkerStartError
 from localcloud.testing import wait_until
 from penstock.extensions.cdc.connector import find_reason
-from tests.fixtures.brokers import OPEN, running_brokers
-from tests.fixtures.capture import HEARTBEAT, PARAMETERS, capturing
+from systems.capture import HEARTBEAT, PARAMETERS, capturing
+from systems.clusters import OPEN, running_brokers
 
 pytestmark = [pytest.mark.kafka, pytest.mark.nightly]
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from localcloud.faults import Kind
+from systems.traps import Step, Trap
 from tests.faults.readings import BATCH
-from tests.faults.traps import Step, Trap
 
 pytestmark = [
     pytest.mark.kafka, pytest.mark.spark, pytest.mark.nightly, pytest.mark.timeout(3_600),

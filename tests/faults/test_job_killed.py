@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tests.faults.moments import CONSUMED, FILE, OFFSETS
+from systems.moments import CONSUMED, FILE, OFFSETS
+from systems.traps import Step, Trap
 from tests.faults.readings import BATCH
-from tests.faults.traps import Step, Trap
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 

@@ -8,10 +8,10 @@ import pytest
 
 from demo.staging.publisher import Publisher
 from localcloud.faults import Kind
-from tests.faults.moments import OFFSETS, STAGED, WAITING
-from tests.faults.shipments import Shipments
-from tests.faults.traps import Step, Trap
-from tests.faults.world import entered, running_broker
+from systems.moments import OFFSETS, STAGED, WAITING
+from systems.shipments import Shipments
+from systems.traps import Step, Trap
+from systems.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 

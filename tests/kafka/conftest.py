@@ -7,7 +7,8 @@ import secrets
 import pytest
 
 from penstock.kafka import Security
-from tests.fixtures.brokers import Brokers, brokers, keep_login, keep_secret
+from systems.clusters import Brokers
+from tests.fixtures.brokers import brokers, keep_login, keep_secret
 
 __all__ = ["brokers", "keep_login", "keep_secret"]
 

@@ -22,7 +22,7 @@ from kafka.admin import ACLResourcePatternType as PatternType
 from penstock.cli import main
 from penstock.errors import BrokerUnavailableError, TopicForbiddenError
 from penstock.kafka import KafkaSettings, Reader, Security, acls, apply_readers, drop_access
-from tests.fixtures.brokers import PRODUCER, Brokers, logged_in
+from systems.clusters import PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

@@ -7,7 +7,7 @@ import pytest
 from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
 from penstock.kafka import Security, Topic, apply_topics, await_permissions, probe
 from penstock.kafka.topics import open_admin
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

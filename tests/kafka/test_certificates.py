@@ -21,15 +21,15 @@ from penstock.kafka import (
     open_producer,
 )
 from penstock.kafka.topics import open_admin
-from tests.fixtures.brokers import (
+from systems.clusters import (
     PRODUCER,
     Brokers,
     at_last,
     logged_in,
     open_patient_producer,
     read_to_end,
-    refused,
 )
+from tests.fixtures.brokers import refused
 from tests.fixtures.certificates import issue_login
 
 pytestmark = pytest.mark.kafka

@@ -13,7 +13,7 @@ from penstock.kafka.topics import open_admin
 from penstock.producing import Outcome, Produced, ProducerSettings, Refusal, Stamper
 from penstock.producing.producer import build_event_producer
 from penstock.records import READING
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

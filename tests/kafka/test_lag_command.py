@@ -23,7 +23,7 @@ from localcloud.testing import wait_until
 from penstock.cli import main
 from penstock.kafka import Security
 from penstock.kafka.login import client_options
-from tests.fixtures.brokers import ANONYMOUS, Brokers
+from systems.clusters import ANONYMOUS, Brokers
 
 pytestmark = pytest.mark.kafka
 

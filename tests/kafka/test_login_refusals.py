@@ -14,15 +14,15 @@ import pytest
 from penstock.errors import BrokerLoginError, DeliveryError
 from penstock.kafka import Message, Security, open_consumer, open_producer
 from penstock.kafka.topics import open_admin
-from tests.fixtures.brokers import (
+from systems.clusters import (
     PRODUCER,
     Brokers,
     at_last,
     logged_in,
     open_patient_producer,
     read_to_end,
-    refused,
 )
+from tests.fixtures.brokers import refused
 
 pytestmark = pytest.mark.kafka
 

@@ -11,8 +11,8 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 from tests.fixtures.backups import ACCOUNT, work_as
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

@@ -24,7 +24,7 @@ from penstock.kafka.login import client_options
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import encode
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
 

@@ -29,7 +29,7 @@ from penstock.kafka import (
     open_consumer,
     open_producer,
 )
-from tests.fixtures.brokers import (
+from systems.clusters import (
     ANONYMOUS,
     PATIENCE_SECONDS,
     PRODUCER,
@@ -37,8 +37,8 @@ from tests.fixtures.brokers import (
     at_last,
     logged_in,
     open_patient_producer,
-    refused,
 )
+from tests.fixtures.brokers import refused
 
 pytestmark = pytest.mark.kafka
 

@@ -20,7 +20,7 @@ from penstock.kafka import (
     open_consumer,
     open_producer,
 )
-from tests.fixtures.brokers import (
+from systems.clusters import (
     ANONYMOUS,
     PRODUCER,
     Brokers,

@@ -21,7 +21,7 @@ from demo.services.messages import Messages
 from localcloud.testing import wait_until
 from penstock.errors import BrokerLoginError, DeliveryError, TopicForbiddenError
 from penstock.kafka import Reader, Security, apply_readers, open_consumer
-from tests.fixtures.brokers import (
+from systems.clusters import (
     ANONYMOUS,
     PRODUCER,
     Brokers,

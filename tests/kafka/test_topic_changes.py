@@ -14,7 +14,7 @@ from penstock.errors import (
     TopicForbiddenError,
 )
 from penstock.kafka import Security, Topic, apply_topics, drop_topic, topics
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

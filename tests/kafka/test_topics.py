@@ -11,7 +11,7 @@ import pytest
 from penstock.errors import BrokerError, TopicForbiddenError
 from penstock.kafka import Security, Topic, ensure_topic, open_producer
 from penstock.kafka.topics import open_admin
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

@@ -8,7 +8,7 @@ from kafka import KafkaProducer
 from penstock.cli import main
 from penstock.kafka import Security
 from penstock.kafka.login import client_options
-from tests.fixtures.brokers import ANONYMOUS, Brokers
+from systems.clusters import ANONYMOUS, Brokers
 from tests.fixtures.commands import read_json
 
 pytestmark = pytest.mark.kafka

@@ -16,7 +16,7 @@ from penstock.errors import (
 )
 from penstock.kafka import Security, apply_readers, try_access, try_login
 from penstock.kafka.acls import Reader
-from tests.fixtures.brokers import PRODUCER, Brokers, at_last, logged_in
+from systems.clusters import PRODUCER, Brokers, at_last, logged_in
 
 pytestmark = pytest.mark.kafka
 

@@ -16,8 +16,7 @@ from localcloud.cloud import Cloud
 from localcloud.testing import allow, deploy, invoke, make_role, wait_until
 from localcloud.testing.mappings import Topic, broker, mapped
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
-from tests.fixtures.backups import work_as
-from tests.fixtures.consumers import (
+from systems.consumers import (
     PRODUCER,
     REGION,
     Client,
@@ -25,6 +24,7 @@ from tests.fixtures.consumers import (
     build_consumer,
     package,
 )
+from tests.fixtures.backups import work_as
 from tools.build_zip import build
 from tools.lambda_packages import Target
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.fixtures.java import SHORT_LIVED
+from systems.java import SHORT_LIVED
 
 _HERE = Path(__file__).parent
 _JARS = _HERE.parents[1] / "jars"

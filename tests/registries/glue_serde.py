@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fixtures.java import JavaProgram
+from systems.java import JavaProgram
 
 
 class JavaSerde(JavaProgram):

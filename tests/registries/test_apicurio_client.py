@@ -12,8 +12,8 @@ import pytest
 from penstock.framing import encode_frame
 from penstock.registry import Registries, load_registries, load_registry
 from penstock.schemas import decode, encode
+from systems.java import JavaProgram
 from tests.fixtures.apicurio import Apicurio
-from tests.fixtures.java import JavaProgram
 from tests.stubs.registries import Reading
 
 pytestmark = pytest.mark.java

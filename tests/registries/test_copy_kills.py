@@ -19,9 +19,9 @@ from penstock.aws import AwsClient
 from penstock.errors import SchemaNotFoundError
 from penstock.registry import RegistryAdmin, load_admin
 from penstock.registry._http_client import HttpClient
+from systems.trials import Trials
 from tests.fixtures.backups import ACCOUNT
 from tests.fixtures.copies import Move, glue, move, shape
-from tests.fixtures.faults import Trials
 
 __all__ = ["glue", "move"]
 

@@ -10,9 +10,9 @@ from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame, encode_glue_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode, encode, merge_schemas
-from tests.fixtures.java import JavaError
+from systems.java import JavaError
+from systems.sessions import make_session
 from tests.registries.glue_serde import JavaSerde
-from tests.stubs.sessions import make_session
 
 pytestmark = pytest.mark.java
 

@@ -19,12 +19,13 @@ from penstock.sinks import DynamoDbClient
 from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
-from tests.fixtures.brokers import OPEN, keep_login, keep_secret, running_brokers
-from tests.fixtures.errors import make_error_table
-from tests.fixtures.java import SHORT_LIVED_DRIVER
+from systems.clusters import OPEN, running_brokers
+from systems.error_tables import make_error_table
+from systems.java import SHORT_LIVED_DRIVER
+from systems.sessions import make_session
+from tests.fixtures.brokers import keep_login, keep_secret
 from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader
-from tests.stubs.sessions import make_session
 
 __all__ = ["keep_login", "keep_secret"]
 

@@ -18,7 +18,7 @@ from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.lease import Lease
-from tests.fixtures.brokers import PRODUCER, logged_in
+from systems.clusters import PRODUCER, logged_in
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame
 from tests.spark.sinks import FileErrors, sink_settings

@@ -25,10 +25,8 @@ from localcloud.brokers import BrokerCluster
 from localcloud.network.names import HOSTS_VARIABLE
 from localcloud.testing import is_running, wait_until
 from penstock.spark.query.source import find_partitions
-from tests.fixtures.capture import PARAMETERS, Capture, capturing
-from tests.fixtures.faults import Trials
-from tests.spark.cdc_process import make_settings, start
-from tests.spark.films import (
+from systems.capture import PARAMETERS, Capture, capturing
+from systems.films import (
     MARK,
     NAMES,
     SETTINGS,
@@ -42,6 +40,8 @@ from tests.spark.films import (
     read_items,
     write_marks,
 )
+from systems.trials import Trials
+from tests.spark.cdc_process import make_settings, start
 from tests.spark.kinds import create_kinds, insert_kinds, read_kinds, read_table, select_kinds
 from tests.spark.waits import CREATE_WAITS, insert_while_deleting
 

@@ -17,9 +17,9 @@ from localcloud.testing.policies import allow, make_role, trust
 from penstock.cli import main
 from penstock.extensions.cdc.connector import find_reason
 from penstock.spark.query.source import find_partitions
-from tests.fixtures.capture import DATABASE, HEARTBEAT, MASTER, capturing_into_glue
+from systems.capture import DATABASE, HEARTBEAT, MASTER, capturing_into_glue
+from systems.films import read_current, read_database
 from tests.spark.cdc_process import make_settings, start
-from tests.spark.films import read_current, read_database
 
 _SECRET = "penstock-cdc-films-login"
 _RIGHTS = Path(__file__).parents[1] / "infra/cdc/glue.policies.yaml"

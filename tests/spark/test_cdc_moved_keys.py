@@ -16,8 +16,8 @@ from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from systems.films import create_item_table
 from tests.spark.changes import LONG, CdcJob, Source
-from tests.spark.films import create_item_table
 from tests.spark.test_cdc_outputs import read_rows
 
 _ROWS = 40

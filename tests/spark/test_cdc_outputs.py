@@ -16,8 +16,8 @@ from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from systems.films import create_item_table
 from tests.spark.changes import LONG, CdcJob, Source
-from tests.spark.films import create_item_table
 
 
 @pytest.fixture

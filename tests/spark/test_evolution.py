@@ -16,11 +16,11 @@ from penstock.registry import RegistrySettings
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
+from systems.clusters import ANONYMOUS, PRODUCER, logged_in
+from systems.sessions import make_session
 from tests.fixtures.backups import work_as
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, logged_in
 from tests.spark.consuming import SECONDS
 from tests.spark.sinks import FileErrors, sink_settings
-from tests.stubs.sessions import make_session
 
 _PAGE = Path(__file__).parents[2] / "docs/evolution.md"
 _BLOCK = re.compile(r"^```(json|sh|sql|text)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)

@@ -19,10 +19,10 @@ from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import read_event
+from systems.sessions import make_session
 from tests.spark.changes import CdcJob, Source
 from tests.spark.lakes import NOON, make_rows, part
 from tests.spark.records import GLUE, make_topic, make_version
-from tests.stubs.sessions import make_session
 from tests.stubs.unions import BRANCHES, VALUES, encode_branch, make_event, unite
 
 _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}

@@ -33,7 +33,7 @@ from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
-from tests.fixtures.errors import make_error_table
+from systems.error_tables import make_error_table
 from tests.oracle.generate import Maker
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record, make_topic

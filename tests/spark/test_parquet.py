@@ -18,8 +18,8 @@ from penstock.extensions.parquet import glue_table
 from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
 from penstock.extensions.parquet.spark.sink import ParquetFiles, ReplayedFiles
 from penstock.spark.lake.conversion import EventTime
+from systems.sessions import make_session
 from tests.spark.lakes import NOON_MS, make_rows, part
-from tests.stubs.sessions import make_session
 
 _DAY_MS = 24 * 3_600_000
 

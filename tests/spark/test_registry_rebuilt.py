@@ -10,10 +10,10 @@ import pytest
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from penstock.registry import RegistrySettings, load_registry
 from penstock.spark import start_consuming
+from systems.sessions import REGION, make_session
 from tests.fixtures.backups import ACCOUNT
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
-from tests.stubs.sessions import REGION, make_session
 
 _V1 = make_record(DEVICE, TIME)
 _V2 = make_record(DEVICE, ("temperature", ["null", "long"]), TIME)

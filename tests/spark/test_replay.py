@@ -25,7 +25,7 @@ from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup
-from tests.fixtures.errors import make_error_table
+from systems.error_tables import make_error_table
 from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.spark.records import frame, make_record
 from tests.spark.sinks import sink_settings

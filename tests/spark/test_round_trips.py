@@ -7,7 +7,6 @@ import secrets
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
-from unittest.mock import patch
 
 import pytest
 
@@ -26,9 +25,8 @@ _MOST = {"glue": 10, "s3 of the lake": 12, "dynamodb": 1}
 class Calls:
     """The calls of each batch by service, from one commit of Spark to the next."""
 
-    def __init__(self, faults):
+    def __init__(self):
         self.batches = [Counter()]
-        self._around = faults.around
 
     def around(self, call, perform):
         is_s3, place = call.service == "s3", ""
@@ -36,7 +34,7 @@ class Calls:
             place = call.params.get("Key") or call.params.get("Prefix") or ""
         of = "checkpoint" if place.startswith("checkpoint/") else "lake"
         self.batches[-1][f"s3 of the {of}" if is_s3 else call.service] += 1
-        answer = self._around(call, perform)
+        answer = perform()
         if call.operation in {"PutObject", "CopyObject"} and _COMMIT.search(place):
             self.batches.append(Counter())
         return answer
@@ -109,10 +107,9 @@ def test_a_batch_of_one_record_makes_a_bounded_number_of_calls(job, cloud):
     """The first batch creates the table, and the second one begins in its middle."""
     v1 = job.register(make_record(DEVICE, TIME))
     job.send(*(make_reading(v1, name) for name in "abcd"))
-    faults = cloud.state(Faults)
-    calls = Calls(faults)
+    calls = Calls()
 
-    with patch.object(faults, "around", calls.around):
+    with cloud.state(Faults).wrapped(calls.around):
         job.run(max_offsets_per_trigger=1)
 
     assert len(calls.batches) == 5

@@ -25,7 +25,7 @@ from penstock.kafka import Security, Topic, apply_topics
 from penstock.spark import session
 from penstock.spark.query.source import source_options
 from penstock.spark.settings.consume import ReadSettings
-from tests.fixtures.brokers import PRODUCER, logged_in
+from systems.clusters import PRODUCER, logged_in
 from tests.spark.consuming import PASSWORD, USER
 from tests.spark.sales_figures import OWN, SEED, WINDOWS_STOP
 

@@ -34,7 +34,7 @@ from penstock.spark.sinks.base import Sink
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
-from tests.fixtures.brokers import PRODUCER, logged_in
+from systems.clusters import PRODUCER, logged_in
 from tests.spark.batches import open_batches
 from tests.spark.consuming import SECONDS, USER, persisted
 from tests.spark.lakes import LakeReader

@@ -23,8 +23,8 @@ from penstock.spark.sinks.base import Sink
 from penstock.spark.sinks.table import Table
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
+from systems.error_tables import make_error_table
 from tests.fixtures.apicurio import run_apicurio
-from tests.fixtures.errors import make_error_table
 from tests.spark.batches import open_batches
 from tests.spark.lakes import NOON, NOON_MS
 from tests.spark.records import KAFKA, make_record

@@ -23,7 +23,7 @@ from kafka.admin import (
 
 from penstock.errors import SettingsError, TopicChangeError
 from penstock.kafka import Security
-from tests.fixtures.brokers import PRODUCER, REGION, Brokers, logged_in
+from systems.clusters import PRODUCER, REGION, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from localcloud.testing import invoke
-from tests.fixtures.consumers import Consumer
+from systems.consumers import Consumer
 from tests.lambdas.consumer.model import Model
 
 NewModel = Callable[[Consumer], Model]

@@ -12,7 +12,7 @@ import pytest
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults
 from localcloud.testing.mappings import broker
-from tests.fixtures.consumers import Client, Consumer, build_consumer
+from systems.consumers import Client, Consumer, build_consumer
 from tests.lambdas.consumer.model import Model, register
 from tools.build_zip import build
 from tools.lambda_packages import Target

@@ -11,8 +11,8 @@ from kafka import KafkaConsumer, KafkaProducer
 from localcloud.brokers import BrokerCluster
 from localcloud.testing import wait_until
 from localcloud.testing.mappings import create_topic, get, mapped
-from tests.fixtures.consumers import Consumer
-from tests.fixtures.faults import Trials
+from systems.consumers import Consumer
+from systems.trials import Trials
 from tests.lambdas.consumer.model import Model
 
 

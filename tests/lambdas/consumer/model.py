@@ -14,7 +14,7 @@ from uuid import UUID
 
 import fastavro
 
-from tests.fixtures.faults import Trials
+from systems.trials import Trials
 
 Row = dict[str, Any]
 

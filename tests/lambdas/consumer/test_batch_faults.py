@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from localcloud.faults import Faults, Kind
-from tests.fixtures.consumers import Consumer
-from tests.fixtures.faults import Trials
+from systems.consumers import Consumer
+from systems.trials import Trials
 from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_of
 
 

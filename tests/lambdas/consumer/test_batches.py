@@ -13,7 +13,7 @@ import pytest
 
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
-from tests.fixtures.consumers import Consumer
+from systems.consumers import Consumer
 from tests.lambdas.consumer.batches import DONE, NewModel, consume, rows_of
 
 

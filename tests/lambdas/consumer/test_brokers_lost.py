@@ -12,9 +12,9 @@ from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
 from localcloud.testing.links import BrokerLinks, LinkedSpec, linked
-from tests.fixtures.brokers import OPEN, running_brokers
-from tests.fixtures.consumers import Consumer
-from tests.fixtures.faults import Trials
+from systems.clusters import OPEN, running_brokers
+from systems.consumers import Consumer
+from systems.trials import Trials
 from tests.lambdas.consumer.flow import Flow
 from tests.lambdas.consumer.model import Model
 

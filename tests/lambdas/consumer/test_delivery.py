@@ -12,9 +12,9 @@ import pytest
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
-from tests.fixtures.clocks import write_clock
-from tests.fixtures.consumers import Consumer, make_reader, remove_role
-from tests.fixtures.faults import Trials
+from systems.clocks import write_clock
+from systems.consumers import Consumer, make_reader, remove_role
+from systems.trials import Trials
 from tests.lambdas.consumer.flow import Flow
 from tests.lambdas.consumer.model import Model
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from localcloud.testing import invoke
-from tests.fixtures.consumers import Consumer
+from systems.consumers import Consumer
 from tests.fixtures.snapshots import needs_snapshots, running_from_snapshot
 from tests.lambdas.consumer.batches import DONE, NewModel, rows_of
 

@@ -22,9 +22,9 @@ from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode_event
-from tests.fixtures.consumers import set_variables
+from systems.consumers import set_variables
+from systems.sessions import make_session
 from tests.fixtures.rejected import REGION, bucket
-from tests.stubs.sessions import make_session
 from tools.build_zip import build
 from tools.lambda_packages import Target
 

@@ -8,7 +8,7 @@ import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
-from tests.fixtures.faults import Trials
+from systems.trials import Trials
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from localcloud.testing import invoke
-from tests.fixtures.clocks import write_clock
-from tests.fixtures.faults import Trials
+from systems.clocks import write_clock
+from systems.trials import Trials
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka

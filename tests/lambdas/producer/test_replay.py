@@ -8,7 +8,7 @@ import pytest
 
 from localcloud.testing import invoke, wait_until
 from penstock.cli import main
-from tests.fixtures.consumers import set_variables
+from systems.consumers import set_variables
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka

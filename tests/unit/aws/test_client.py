@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.session import Session
 
 from penstock.aws import AwsClient, Service
+from systems.sessions import make_session
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal, serve_dynamodb
-from tests.stubs.sessions import make_session
 
 
 @pytest.fixture

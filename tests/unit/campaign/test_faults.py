@@ -14,8 +14,8 @@ from campaign.faults import inject
 from campaign.senders import Fields
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
-from tests.faults.killing import ROOT
-from tests.faults.traps import Traps
+from systems.killing import ROOT
+from systems.traps import Traps
 
 _WRONG = {"service": "glue", "operation": "RegisterSchemaVersion", "kind": "throttle"}
 
@@ -103,7 +103,7 @@ class _Driver(Fields):
 def test_a_driver_is_killed_at_a_moment_of_a_batch_with_new_fields(
     platform: Any, moment: str, answers: list[HttpAnswer | None], kills: int
 ) -> None:
-    platform.traps = Traps(platform.faults)
+    platform.traps = Traps()
     driver = platform.job = _Driver(platform.traps)
 
     assert inject("driver-killed-at", platform, driver, {"moment": moment}) == kills

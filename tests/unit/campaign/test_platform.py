@@ -12,7 +12,7 @@ from moto import mock_aws
 
 from campaign.platform import _list_rows
 from campaign.readers import read_letters
-from tests.faults.killing import REGION
+from systems.killing import REGION
 
 _VALUES = {
     "whole": 2**70,

@@ -32,7 +32,7 @@ _OUTCOME = Outcome(
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("tests.fixtures.faults.LINES", tmp_path / "faults.jsonl")
+    monkeypatch.setattr("systems.trials.LINES", tmp_path / "faults.jsonl")
     monkeypatch.setattr(command, "KEPT", tmp_path / "soak.json")
     return tmp_path
 

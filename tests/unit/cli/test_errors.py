@@ -21,8 +21,8 @@ from penstock.framing import SchemaKey
 from penstock.operations import JobRun, RunCounts, database
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+from systems.error_tables import make_error_table
 from tests.fixtures.commands import read_json
-from tests.fixtures.errors import make_error_table
 from tests.stubs.terminal import Terminal
 
 _KEY = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"

@@ -13,9 +13,9 @@ from unittest.mock import patch
 import pytest
 
 from penstock.cli import main
+from systems.sessions import REGION
 from tests.fixtures.backups import Run, bucket, run
 from tests.fixtures.commands import read_json
-from tests.stubs.sessions import REGION
 from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket", "run"]

@@ -20,8 +20,8 @@ from penstock.operations import status
 from penstock.producing import RejectedEvent, RejectedEvents
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import JOIN, DynamoDbClient, ErrorTable, ObjectStore
+from systems.error_tables import make_error_table
 from tests.fixtures.commands import read_json
-from tests.fixtures.errors import make_error_table
 from tests.fixtures.rejected import REGION, bucket
 
 __all__ = ["bucket"]

@@ -16,7 +16,7 @@ from jobs.sales.settings import (
     read_parameters,
 )
 from penstock.errors import SettingsError
-from tests.stubs.sessions import make_session
+from systems.sessions import make_session
 
 _PUBLISHED = {
     "kafka_servers": "b-1.example:9098",

@@ -14,8 +14,8 @@ from botocore.stub import Stubber
 
 from penstock.errors import OperationError
 from penstock.operations import JobRun, start_job, submit_job, wait_for_job
+from systems.sessions import make_session
 from tests.fixtures.outputs import put_out
-from tests.stubs.sessions import make_session
 
 __all__ = ["put_out"]
 

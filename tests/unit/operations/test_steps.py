@@ -17,8 +17,8 @@ from botocore.stub import Stubber
 from penstock.errors import OperationError
 from penstock.operations import JobStep, submit_job, wait_for_job
 from penstock.progress import ReportProgress, ignore_progress
+from systems.sessions import make_session
 from tests.fixtures.outputs import put_out
-from tests.stubs.sessions import make_session
 
 __all__ = ["put_out"]
 

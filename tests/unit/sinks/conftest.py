@@ -12,10 +12,10 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
-from tests.fixtures.errors import make_error_table
+from systems.error_tables import make_error_table
+from systems.sessions import make_session
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
-from tests.stubs.sessions import make_session
 
 
 @pytest.fixture

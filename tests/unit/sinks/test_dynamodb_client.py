@@ -28,9 +28,9 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.sinks import DynamoDbClient
+from systems.sessions import make_session
 from tests.stubs.dynamodb_api import CUT, DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
-from tests.stubs.sessions import make_session
 
 _BODY = b'{"RequestItems":{}}'
 _ANSWER = Reply(body=b'{"UnprocessedItems":{}}')

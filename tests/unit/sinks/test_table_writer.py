@@ -18,9 +18,9 @@ from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableE
 from penstock.records import Mode, RowShape
 from penstock.sinks import DynamoDbClient, TableWriter
 from penstock.sinks.item_json import write_item
+from systems.sessions import make_session
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
-from tests.stubs.sessions import make_session
 
 Item = dict[str, Any]
 

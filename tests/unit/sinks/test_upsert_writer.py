@@ -14,7 +14,7 @@ from localcloud.cloud import Cloud
 from penstock.errors import RowTooLargeError, SinkRefusedError
 from penstock.records import Mode, Record, RowShape, Source, Tombstone, make_deletion, make_row
 from penstock.sinks import DynamoDbClient, TableWriter, UpsertWriter, open_table
-from tests.stubs.sessions import make_session
+from systems.sessions import make_session
 
 _BY_VERSION = RowShape(
     ("orderId",), sort_name=None, event_time=None, order=("version",), mode=Mode.UPSERT

@@ -10,49 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.import_table import MAY_IMPORT
+
 _ROOT = Path(__file__).parents[3]
 
-_BOTTOM = {"errors"}
-_PURE = _BOTTOM | {"framing", "schemas"}
-_VALUES = _PURE | {"records"}
-_EDGES = _VALUES | {"attempts", "aws", "contract", "credentials", "progress", "settings"}
-# tools/check_docs.py writes it into CONTRIBUTING.md.
-MAY_IMPORT = {
-    "errors": set(),
-    "attempts": set(),
-    "progress": set(),
-    "packages": _BOTTOM,
-    "reasons": _BOTTOM,
-    "settings": _BOTTOM,
-    "contract": _BOTTOM,
-    "credentials": _BOTTOM,
-    "aws": _BOTTOM | {"attempts", "credentials"},
-    "rebuilt": {"credentials"},
-    "framing": _BOTTOM,
-    "schemas": _BOTTOM,
-    "records": _PURE | {"settings"},
-    "registry": _EDGES,
-    "kafka": _EDGES,
-    "sinks": _EDGES,
-    "tables": _BOTTOM | {"schemas"},
-    "producing": _EDGES | {"registry", "kafka"},
-    "consuming": _EDGES | {"registry", "sinks"},
-    "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "tables", "consuming", "producing"},
-    "cli": {"errors", "settings", "schemas", "registry", "sinks", "operations", "reasons"},
-    "extensions": _EDGES
-    | {
-        "registry",
-        "kafka",
-        "sinks",
-        "consuming",
-        "tables",
-        "spark",
-        "operations",
-        "cli",
-        "reasons",
-    },
-}
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
     "rows": set(),
@@ -274,7 +235,7 @@ def test_the_tests_of_localcloud_run_without_the_rest_of_the_clone() -> None:
     assert len(found) > 100
     assert {path: names for path, names in found.items() if names} == {}
     assert _foreign_in_test("from penstock.errors import PenstockError")
-    assert _foreign_in_test("from tests.fixtures.java import JavaProgram")
+    assert _foreign_in_test("from systems.java import JavaProgram")
     assert not _foreign_in_test("from tests.vpcs import make_vpc")
 
 

@@ -59,6 +59,16 @@ def test_a_room_knows_no_other(room: str) -> None:
     assert found == {}
 
 
+@pytest.mark.parametrize("room", [*_ROOMS, "demo", "systems", "tools"])
+def test_no_room_knows_the_tests(room: str) -> None:
+    found = [
+        str(path.relative_to(_ROOT))
+        for path in (_ROOT / room).rglob("*.py")
+        if any(name.partition(".")[0] == "tests" for name in _imported(path.read_text(), "any"))
+    ]
+    assert found == []
+
+
 def test_a_room_in_another_is_found() -> None:
     assert _rooms_in("def run():\n    from proof.run import Run\nimport systems") == {"proof"}
 

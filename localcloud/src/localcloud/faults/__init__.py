@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from localcloud.faults.injection import MAX_SECONDS, Fault, Faults, Kind, add_fault
+from localcloud.faults.injection import MAX_SECONDS, Fault, Faults, Kind, Performed, add_fault
 
-__all__ = ["MAX_SECONDS", "Fault", "Faults", "Kind", "add_fault"]
+__all__ = ["MAX_SECONDS", "Fault", "Faults", "Kind", "Performed", "add_fault"]

@@ -16,10 +16,12 @@ import itertools
 import math
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from botocore import session as botocore_session
 
@@ -110,12 +112,17 @@ class Fault:
         return {name: getattr(self, name) for name in (*shown, "seed", "broken")}
 
 
+Performed: TypeAlias = Callable[[], HttpAnswer | None]
+Wrapper: TypeAlias = Callable[[Call, Performed], HttpAnswer | None]
+
+
 class Faults:
     """The faults that are set; every call passes through them."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._numbers = itertools.count(1)
+        self._wrappers: tuple[Wrapper, ...] = ()
         self._lock = threading.Lock()
         self._cleared = threading.Event()
 
@@ -142,12 +149,29 @@ class Faults:
             self._cleared = threading.Event()
             return count
 
+    @contextmanager
+    def wrapped(self, wrapper: Wrapper) -> Iterator[None]:
+        """Let each call pass through a function as long as the block lasts, faults and all."""
+        with self._lock:
+            self._wrappers += (wrapper,)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._wrappers = tuple(each for each in self._wrappers if each is not wrapper)
+
     def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
         """Perform the call unless a fault applies; return None for no answer.
 
         Raises:
             AwsError: a fault refuses the call.
         """
+        performed: Performed = partial(self._perform, call, perform)
+        for wrapper in self._wrappers:
+            performed = partial(wrapper, call, performed)
+        return performed()
+
+    def _perform(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
         with self._lock:
             cleared = self._cleared
             met = [fault for fault in self._faults if fault.breaks(call)]

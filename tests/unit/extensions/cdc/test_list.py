@@ -10,9 +10,9 @@ import pytest
 from botocore.stub import Stubber
 
 from penstock.cli import main
+from systems.sessions import make_session
 from tests.fixtures.commands import read_json
 from tests.fixtures.outputs import put_out
-from tests.stubs.sessions import make_session
 
 __all__ = ["put_out"]
 

@@ -14,8 +14,8 @@ from localcloud.testing.certificates import PrivateAuthority
 from penstock.cli import main
 from penstock.extensions.certificates import operation
 from penstock.kafka import KafkaSettings, Security, find_user
+from systems.sessions import make_session
 from tests.fixtures.commands import read_json
-from tests.stubs.sessions import make_session
 
 _NO_AUTHORITY = (
     "arn:aws:acm-pca:eu-central-1:123456789012:certificate-authority/"

@@ -9,7 +9,7 @@ from penstock.extensions.doctor.deployment import Deployment
 from penstock.extensions.doctor.findings import Side
 from penstock.extensions.doctor.hops import HOPS
 from penstock.extensions.doctor.operation import examine
-from tests.stubs.sessions import make_session
+from systems.sessions import make_session
 
 _P, _C = Side.PRODUCER, Side.CONSUMER
 _HERE, _THERE = "10.1.0.0/16", "10.0.0.0/16"

@@ -21,8 +21,8 @@ from penstock.schemas import merge_schemas
 from penstock.spark.columns import to_spark
 from penstock.tables import read_event
 from penstock.tables.columns import Column, Struct
+from systems.sessions import make_session
 from tests.fixtures.lakes import ACCOUNT, Lake, lake
-from tests.stubs.sessions import make_session
 
 __all__ = ["lake"]
 

@@ -23,8 +23,8 @@ from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_ta
 from penstock.extensions.drift.operation import TableSettings, sync_lake
 from penstock.schemas import merge_schemas
 from penstock.tables import read_event
+from systems.sessions import REGION
 from tests.fixtures.lakes import ACCOUNT, Lake, lake
-from tests.stubs.sessions import REGION
 
 __all__ = ["lake"]
 

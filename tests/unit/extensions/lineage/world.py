@@ -16,9 +16,9 @@ from pyiceberg.catalog.glue import GlueCatalog
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.tables import Marker
+from systems.sessions import REGION
 from tests.fixtures.accounts import enter_account
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
-from tests.stubs.sessions import REGION
 
 ACCOUNT = "666666666666"  # no other test uses it
 REGISTRY = f"glue://penstock?region={REGION}"

@@ -16,7 +16,7 @@ from penstock.attempts import Attempts
 from penstock.aws import AwsClient, Service
 from penstock.errors import SettingsError, SinkAccessDeniedError, SinkUnavailableError
 from penstock.extensions.parquet.glue_table import GlueTable
-from tests.stubs.sessions import make_session
+from systems.sessions import make_session
 
 _KEYS = {"batch": "bigint", "day": "date"}
 _A = {"Name": "a", "Type": "int"}

@@ -21,7 +21,7 @@ from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
-from tests.stubs.sessions import REGION, make_session
+from systems.sessions import REGION, make_session
 
 _ROOT = Path(__file__).parents[4]
 _NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)

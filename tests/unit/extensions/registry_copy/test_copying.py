@@ -18,8 +18,8 @@ from penstock.errors import OperationError, RegistryAccessDeniedError, SchemaQuo
 from penstock.extensions.registry_copy.copying import CopyReport, CopySettings, copy_registry
 from penstock.registry import load_admin
 from penstock.schemas import Compatibility
+from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
-from tests.stubs.sessions import REGION
 
 Client = Callable[..., Any]
 

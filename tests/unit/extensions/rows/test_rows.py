@@ -12,10 +12,10 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.extensions.rows import operation
+from systems.sessions import REGION
 from tests.fixtures.accounts import enter_account
 from tests.fixtures.commands import read_json
 from tests.fixtures.readings import make_reading_table
-from tests.stubs.sessions import REGION
 
 Run = Callable[..., tuple[int, str]]
 

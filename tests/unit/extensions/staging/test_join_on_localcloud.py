@@ -11,8 +11,8 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.extensions.staging import JoinEvent
 from penstock.sinks import DynamoDbClient, ObjectStore
-from tests.fixtures.errors import make_error_table
-from tests.stubs.sessions import make_session
+from systems.error_tables import make_error_table
+from systems.sessions import make_session
 from tests.unit.extensions.staging.joining import PLAN, World
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}

@@ -27,11 +27,11 @@ from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import encode
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, TableWriter
+from systems.error_tables import make_error_table
+from systems.sessions import REGION
 from tests.fixtures.accounts import enter_account
-from tests.fixtures.errors import make_error_table
 from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, write_outputs
-from tests.stubs.sessions import REGION
 
 ACCOUNT = "676767676767"  # no other test uses it
 NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from penstock.aws import AwsClient, Service
 from penstock.errors import RegistryUnavailableError
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import canonical_form
+from systems.sessions import make_session
 from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.registries import UNKNOWN, FakeTime, Reading
-from tests.stubs.sessions import make_session
 
 
 @pytest.mark.parametrize(

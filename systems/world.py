@@ -7,24 +7,21 @@ import secrets
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
-from unittest.mock import patch
 
 import boto3
-import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
-from localcloud.faults import Faults
+from localcloud.faults import Faults, Performed
 from localcloud.network.names import write_hosts
 from localcloud.testing.policies import allow, document
-from tests.faults.killing import ACCOUNT, REGION, ROOT, JobProcess
-from tests.faults.traps import Trap
-from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
-from tests.fixtures.errors import make_error_table
+from systems.clusters import ANONYMOUS, Brokers, running_brokers
+from systems.error_tables import make_error_table
+from systems.killing import ACCOUNT, REGION, ROOT, JobProcess
+from systems.traps import Trap
 
 _SECONDS = 600  # for a start and a few batches on a machine with much else to do
 _USER, _PASSWORD = "analytics", "secret"
@@ -47,7 +44,6 @@ class World:
         """Make it for a program of jobs/."""
         self.endpoint, self._folder, self._program = cloud.endpoint, folder, program
         self.kafka, self.faults = kafka, cloud.state(Faults)
-        self._inject = self.faults.around
         self.name = f"killed-{secrets.token_hex(4)}"
         self.glue, self._secrets = client("glue"), client("secretsmanager")
         self._iam = client("iam")
@@ -93,9 +89,9 @@ class World:
         self.kafka.allow(ANONYMOUS, name, "WRITE")
         return name
 
-    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
+    def around(self, call: Call, perform: Performed) -> HttpAnswer | None:
         """Stand between localcloud, with its faults, and the job that runs."""
-        return self._trap.around(call, partial(self._inject, call, perform))
+        return self._trap.around(call, perform)
 
     @property
     def words(self) -> list[str]:
@@ -142,7 +138,8 @@ class World:
         try:
             code = job.wait(_SECONDS)
         except subprocess.TimeoutExpired:
-            pytest.fail(f"run {self._runs} did not end: {trap.calls[-5:]}\n{job.tell()}")
+            said = f"run {self._runs} did not end: {trap.calls[-5:]}\n{job.tell()}"
+            raise AssertionError(said) from None
         finally:
             self._trap = Trap()
         print(f"run {self._runs}: {code}, call {len(trap.calls)} was {trap.calls[-1:]}")
@@ -168,5 +165,5 @@ _World = TypeVar("_World", bound=World)
 @contextmanager
 def entered(world: _World) -> Iterator[_World]:
     """Let every call to localcloud pass through a world, and close it."""
-    with closing(world), patch.object(world.faults, "around", world.around):
+    with closing(world), world.faults.wrapped(world.around):
         yield world

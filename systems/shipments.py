@@ -15,9 +15,9 @@ from kafka import KafkaProducer
 
 from demo.staging.publisher import SCHEMAS, Change
 from localcloud.cloud import Cloud
-from tests.faults.shop import RETRY_SECONDS, Shop
-from tests.faults.world import World
-from tests.fixtures.brokers import Brokers
+from systems.clusters import Brokers
+from systems.shop import RETRY_SECONDS, Shop
+from systems.world import World
 
 
 class Shipments(World):

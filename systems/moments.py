@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from tests.faults.traps import Step
+from systems.traps import Step
 
 
 class Moment(NamedTuple):

@@ -16,11 +16,11 @@ import pyspark
 from localcloud.jobs import archive_options
 from localcloud.network.names import HOSTS_VARIABLE
 from penstock.spark.session import session_settings
-from tests.fixtures.java import SHORT_LIVED_DRIVER
+from systems.java import SHORT_LIVED_DRIVER
 
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 _NAMES = ROOT / "localcloud/src/localcloud/network/python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {

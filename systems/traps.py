@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from localcloud.door.operations import Call, HttpAnswer
-from localcloud.faults import Faults
+from localcloud.faults import Performed
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Trap:
         """Return whether the last step was taken."""
         return 0 < len(self.steps) == self._taken
 
-    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
+    def around(self, call: Call, perform: Performed) -> HttpAnswer | None:
         """Perform a call of the job, unless it dies before; None stands for no answer."""
         if not self._is_last(call):
             return perform()
@@ -89,8 +89,7 @@ class Trap:
 class Traps:
     """The traps that are set in a localcloud with its faults: each call passes through all."""
 
-    def __init__(self, faults: Faults) -> None:
-        self._inject = faults.around
+    def __init__(self) -> None:
         self._traps: tuple[Trap, ...] = ()
         self._lock = threading.Lock()
 
@@ -105,8 +104,8 @@ class Traps:
             with self._lock:
                 self._traps = tuple(each for each in self._traps if each is not trap)
 
-    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
+    def around(self, call: Call, perform: Performed) -> HttpAnswer | None:
         """Stand between localcloud, with its faults, and its callers."""
         for trap in self._traps:
-            perform = partial(trap.around, call, perform)  # type: ignore[assignment]
-        return self._inject(call, perform)
+            perform = partial(trap.around, call, perform)
+        return perform()
