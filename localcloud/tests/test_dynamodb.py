@@ -19,6 +19,13 @@ def table(client):
     dynamodb.delete_table(TableName="rows")
 
 
+def _nest(levels):
+    value = {"S": "x"}
+    for _ in range(levels):
+        value = {"L": [value]}
+    return value
+
+
 @pytest.mark.parametrize(
     ("item", "error"),
     [
@@ -28,6 +35,9 @@ def table(client):
         ({"n": {"N": "1E126"}}, "Number overflow.*"),
         ({"l": {"L": [{"N": "1E-131"}]}}, "Number underflow.*"),
         ({"s": {"S": "x" * 410_000}}, "exceeded the maximum allowed size"),
+        ({"s": _nest(32)}, "Nesting Levels have exceeded supported limits"),
+        ({"m": {"M": {"s": {"SS": ["a", "b", "a"]}}}}, r"\[a, b, a\] contains duplicates\."),
+        ({"n": {"NS": ["1", "1.0"]}}, r"\[1, 1.0\] contains duplicates\."),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -69,9 +79,48 @@ def test_a_batch_of_26_requests_or_with_an_item_twice_is_refused_and_not_stored(
 
 def test_numbers_of_38_digits_and_bytes_of_400_kb_are_stored(table) -> None:
     item = {"id": {"S": "1"}, "n": {"N": "9" * 38}, "large": {"N": "1" + "0" * 60}}
-    table.put_item(TableName="rows", Item=item | {"b": {"B": b"x" * 390_000}})
+    deep = {"b": {"B": b"x" * 390_000}, "deep": _nest(31)}
+    table.put_item(TableName="rows", Item=item | deep)
 
     assert table.scan(TableName="rows")["Items"][0]["n"] == item["n"]
+
+
+_KEY, _CONDITION = {"id": {"S": "1"}}, "attribute_not_exists(id)"
+_PUT = {"TableName": "rows", "Item": _KEY, "ConditionExpression": _CONDITION}
+_FIND = {"KeyConditionExpression": "id = :id", "TableName": "rows"}
+_UNUSED = {":id": {"S": "1"}, ":other": {"S": "2"}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_", "error"),
+    [
+        ("put_item", {**_PUT, "ExpressionAttributeValues": _UNUSED}, "keys: {:id, :other}"),
+        ("delete_item", {"TableName": "rows", "Key": _KEY, "ConditionExpression": _CONDITION,
+                         "ExpressionAttributeValues": _UNUSED}, "keys: {:id, :other}"),
+        ("query", {**_FIND, "ExpressionAttributeValues": _UNUSED}, "keys: {:other}"),
+        ("scan", {"TableName": "rows", "FilterExpression": "id = :id",
+                  "ExpressionAttributeValues": _UNUSED}, "keys: {:other}"),
+        ("scan", {"TableName": "rows", "ExpressionAttributeValues": _UNUSED},
+         "can only be specified when using expressions"),
+        ("transact_write_items",
+         {"TransactItems": [{"Put": {**_PUT, "ExpressionAttributeValues": _UNUSED}}]},
+         "keys: {:id, :other}"),
+        ("update_item", {"TableName": "rows", "Key": _KEY,
+                         "UpdateExpression": "REMOVE " + ", ".join(f"a{n}" for n in range(900))},
+         "Invalid UpdateExpression: .* maximum allowed size; expression size: 5295"),
+        ("get_item", {"TableName": "rows", "Key": {"id": {"N": "1"}}}, "does not match the schema"),
+        ("delete_item", {"TableName": "rows", "Key": {"id": {"N": "1"}}},
+         "does not match the schema"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_an_expression_or_a_key_that_is_not_taken_is_refused(
+    table, operation, request_, error
+) -> None:
+    with pytest.raises(ClientError, match=rf"\(ValidationException\).*{error}"):
+        getattr(table, operation)(**request_)
+
+    assert table.scan(TableName="rows")["Items"] == []
 
 
 def test_a_name_that_ends_in_a_quotation_mark_is_stored(table) -> None:

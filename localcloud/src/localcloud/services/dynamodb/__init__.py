@@ -1,4 +1,4 @@
-"""DynamoDB is moto's, except for empty names of attributes."""
+"""DynamoDB is moto's, except for limits of items, values, keys and expressions that AWS has."""
 
 from __future__ import annotations
 

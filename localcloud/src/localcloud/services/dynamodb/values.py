@@ -6,7 +6,7 @@ naming rules".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -18,10 +18,14 @@ _MOST_BYTES: Final = 400 * 1024
 _MOST_DIGITS: Final = 38
 _MOST_EXPONENT: Final = 125
 _LEAST_EXPONENT: Final = -130
+_MOST_LEVELS: Final = 32  # of which the attribute itself is one: assumption `nesting-levels`
 
 
 def check_item(item: Mapping[str, _Value]) -> None:
-    """Refuse an item with an attribute without a name, with a wrong number, or of over 400 KB."""
+    """Refuse an item that DynamoDB does not hold, or of over 400 KB.
+
+    It holds no attribute without a name, wrong number, set with a value twice, or 33rd level.
+    """
     if _measure_members(item) > _MOST_BYTES:
         raise refusal("Item size has exceeded the maximum allowed size")
 
@@ -31,14 +35,16 @@ def check_values(values: Mapping[str, _Value]) -> None:
     _measure_members(values)
 
 
-def _measure_members(members: Mapping[str, _Value]) -> int:
+def _measure_members(members: Mapping[str, _Value], level: int = 1) -> int:
     if "" in members:
         raise refusal("Empty attribute name")
-    return sum(len(name.encode()) + _measure(value) for name, value in members.items())
+    return sum(len(name.encode()) + _measure(value, level) for name, value in members.items())
 
 
-def _measure(value: _Value) -> int:
+def _measure(value: _Value, level: int) -> int:
     """Return the bytes of a value; the API has binary values in Base64."""
+    if level > _MOST_LEVELS:
+        raise refusal("Nesting Levels have exceeded supported limits")
     ((kind, content),) = value.items()
     size = 1  # of BOOL and NULL
     match kind:
@@ -49,12 +55,22 @@ def _measure(value: _Value) -> int:
         case "B":
             size = len(content) * 3 // 4
         case "SS" | "NS" | "BS":
-            size = sum(_measure({kind[0]: each}) for each in content)
+            _check_set(kind, content)
+            size = sum(_measure({kind[0]: each}, level) for each in content)
         case "L":
-            size = 3 + sum(1 + _measure(each) for each in content)
+            size = 3 + sum(1 + _measure(each, level + 1) for each in content)
         case "M":
-            size = 3 + len(content) + _measure_members(content)
+            size = 3 + len(content) + _measure_members(content, level + 1)
     return size
+
+
+def _check_set(kind: str, content: Sequence[str]) -> None:
+    different = set(map(Decimal, content)) if kind == "NS" else set(content)
+    if len(different) < len(content):
+        raise refusal(
+            "One or more parameter values were invalid: Input collection"
+            f" [{', '.join(content)}] contains duplicates."
+        )
 
 
 def _measure_number(text: str) -> int:
