@@ -212,41 +212,55 @@ def _column_problems(table: StagedTable, where: str) -> Iterator[str]:
 def _dependency_problems(
     driver: StagedTable, where: str, tables: list[StagedTable], complete: bool
 ) -> Iterator[str]:
-    names = [each.name for each in driver.dependencies]
-    shape = driver.shape
-    known = {*shape.table_key, *shape.key, *shape.sort, *shape.order, *_chosen_columns(driver)}
-    known |= {column for each in driver.dependencies for _, column in each.key}
     for at, each in enumerate(driver.dependencies):
         place = f"{where}.dependencies[{at}]"
-        if names.count(each.name) > 1:
-            yield f"{place}.name: found {each.name!r} more than once, expected each name once"
-        own = [column for _, column in each.key]
-        if columns := _chosen_columns(driver):
-            for column in own:
-                if column not in columns:
-                    yield (
-                        f"{place}.key: found the column {column!r}, expected one of the driver's"
-                        f" columns {', '.join(sorted(columns))}"
-                    )
-        if each.name in known:
-            yield f"{place}.name: found {each.name!r}, which is a column of the driver too"
-        if each.name in _OF_EACH_ROW:
-            yield f"{place}.name: found {each.name!r}, which Penstock adds to each row"
+        yield from _name_problems(each, driver, place)
+        yield from _own_key_problems(each, driver, place)
         table = next((other for other in tables if other.name == each.table), None)
-        if table is None:
-            if complete:
-                others = ", ".join(other.name for other in tables)
-                yield f"{place}.table: found {each.table!r}, expected one of {others}"
-            continue
-        if table is driver:
-            yield f"{place}.table: found the driver itself, expected another table"
-        if StagingSink.DYNAMODB not in table.sinks:
-            yield f"{place}.table: found {each.table!r}, which dynamodb lacks, expected it there"
-        if sorted(name for name, _ in each.key) != sorted(table.key_fields):
+        if table is not None:
+            yield from _needed_problems(each, driver, table, place)
+        elif complete:
+            others = ", ".join(other.name for other in tables)
+            yield f"{place}.table: found {each.table!r}, expected one of {others}"
+
+
+def _name_problems(dependency: Dependency, driver: StagedTable, place: str) -> Iterator[str]:
+    """Yield a problem for a name that another attribute of the final row has."""
+    name, shape = dependency.name, driver.shape
+    if [each.name for each in driver.dependencies].count(name) > 1:
+        yield f"{place}.name: found {name!r} more than once, expected each name once"
+    known = {*shape.table_key, *shape.key, *shape.sort, *shape.order, *_chosen_columns(driver)}
+    if name in known.union(column for each in driver.dependencies for _, column in each.key):
+        yield f"{place}.name: found {name!r}, which is a column of the driver too"
+    if name in _OF_EACH_ROW:
+        yield f"{place}.name: found {name!r}, which Penstock adds to each row"
+
+
+def _own_key_problems(dependency: Dependency, driver: StagedTable, place: str) -> Iterator[str]:
+    """Yield a problem for each column of the driver's row that is needed and not chosen."""
+    columns = _chosen_columns(driver)
+    for _, column in dependency.key if columns else ():
+        if column not in columns:
             yield (
-                f"{place}.key: found {', '.join(name for name, _ in each.key)}, expected the key"
-                f" of {each.table}: {', '.join(table.key_fields)}"
+                f"{place}.key: found the column {column!r}, expected one of the driver's"
+                f" columns {', '.join(sorted(columns))}"
             )
+
+
+def _needed_problems(
+    dependency: Dependency, driver: StagedTable, table: StagedTable, place: str
+) -> Iterator[str]:
+    """Yield a problem for a table whose rows the driver cannot need."""
+    if table is driver:
+        yield f"{place}.table: found the driver itself, expected another table"
+    if StagingSink.DYNAMODB not in table.sinks:
+        yield f"{place}.table: found {table.name!r}, which dynamodb lacks, expected it there"
+    named = [name for name, _ in dependency.key]
+    if sorted(named) != sorted(table.key_fields):
+        yield (
+            f"{place}.key: found {', '.join(named)}, expected the key of {table.name}:"
+            f" {', '.join(table.key_fields)}"
+        )
 
 
 def _chosen_columns(table: StagedTable) -> set[str]:
