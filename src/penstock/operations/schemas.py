@@ -180,11 +180,14 @@ def _name_known(admin: RegistryAdmin, name: str, error: SchemaNotFoundError) -> 
         names = sorted(admin.list_names())
     except RegistryError:  # the registry is not there either, or only the schema may be read
         return error
+    found = f"found no schema {name} in registry {admin.name}"
+    if not names:
+        return SchemaNotFoundError(
+            f"{found}, which has no schema: register one, or name another registry "
+            "(PENSTOCK_REGISTRY, --registry)"
+        )
     more = f" or {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
-    known = ", ".join(names[:_SHOWN_NAMES]) or "none: the registry has no schema"
-    return SchemaNotFoundError(
-        f"found no schema {name} in registry {admin.name}, expected one of {known}{more}"
-    )
+    return SchemaNotFoundError(f"{found}, expected one of {', '.join(names[:_SHOWN_NAMES])}{more}")
 
 
 def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:
@@ -195,10 +198,17 @@ def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:
             return accepted[-1]
     elif number in numbers:
         return numbers[number]
-    wanted = "no version that was accepted" if number is None else f"no version {number}"
-    raise OperationError(
-        f"schema {schema.name} has {wanted}, expected one of {', '.join(map(str, numbers))}"
-    )
+    known = ", ".join(map(str, numbers))
+    if not numbers:
+        problem = "no version: register a definition"
+    elif number is None:
+        problem = (
+            "no version that its registry accepted: name a refused one by its number "
+            f"({known}), or register a definition"
+        )
+    else:
+        problem = f"no version {number}, expected one of {known}"
+    raise OperationError(f"schema {schema.name} has {problem}")
 
 
 def _find_number(candidate: Schema, stored: SchemaBackup) -> int | None:
