@@ -36,8 +36,12 @@ METADATA_VERSION = 4  # the first with "do not create the topic"; brokers of 0.1
 _CHUNK_BYTES = 65_536
 # How TLS brokers refuse a client without a certificate, or with one of another authority.
 _ALERTS = ("ALERT_CERTIFICATE", "ALERT_BAD_CERTIFICATE", "ALERT_UNKNOWN_CA")
-# Where a private zone or localcloud holds the names of brokers, only programs in the VPC know them.
-_IN_VPC = "run it in the VPC (on localcloud: `localcloud run --as NAME -- ...`)"
+# MSK's own names are in public DNS, those of privatelink in a private zone of the consumer's VPC.
+_NAMES = (
+    "expected a broker of the cluster or of the newest contract; names of the exposure privatelink "
+    "resolve only in the consumer's VPC, and those of localcloud only under "
+    "`localcloud run --as NAME -- ...`"
+)
 
 
 def read_metadata(
@@ -243,7 +247,7 @@ def translated_connection(server: str, options: Mapping[str, Any]) -> Iterator[N
     try:
         yield
     except (socket.gaierror, UnicodeError) as error:  # the latter for a part of over 63 letters
-        raise BrokerNameError(f"the name in {server} does not resolve; {_IN_VPC}") from error
+        raise BrokerNameError(f"the name in {server} does not resolve; {_NAMES}") from error
     except ssl.SSLCertVerificationError as error:
         raise BrokerCertificateError(
             f"the certificate of {server} is refused: {error.verify_message.rstrip('.')}"

@@ -104,7 +104,10 @@ def test_a_name_that_does_not_resolve_in_time(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_name_that_is_not_one() -> None:
-    with pytest.raises(BrokerNameError, match="does not resolve; run it in the VPC"):
+    with pytest.raises(
+        BrokerNameError,
+        match=r"does not resolve; expected a broker of .* privatelink resolve only in",
+    ):
         _check(_PLAINTEXT, f"{'b' * 70}.x:9092")
 
 
