@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from penstock.cli.arguments import (
     HOST_COMMAND,
+    add_from_environ,
     add_output,
     add_root,
     expect,
@@ -27,6 +28,7 @@ from penstock.cli.values import (
 __all__ = [
     "HOST_COMMAND",
     "Progress",
+    "add_from_environ",
     "add_output",
     "add_root",
     "describe_bytes",

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from penstock.cli.profiles import ROOTS
+from penstock.errors import SettingsError
 from penstock.settings import parse_count
 
 # How to run a shell command, the last argument, on a host that reaches the brokers.
 HOST_COMMAND: Final = "PENSTOCK_HOST_COMMAND"
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A flag without which a command does not run, and the problem if it is missing."""
+
+    name: str
+    problem: str
 
 
 def add_from_environ(
@@ -23,14 +33,23 @@ def add_from_environ(
     environ: Mapping[str, str],
 ) -> None:
     """Add a flag that is required unless its variable is set, or the parser has a default."""
+    name = flag.removeprefix("--").replace("-", "_")
+    if parser.get_default(name) is None:
+        needed = Needed(name, f"{variable} ({flag}) is missing, expected {meaning}")
+        parser.set_defaults(needed=(*(parser.get_default("needed") or ()), needed))
     default = environ.get(variable, "")
-    has_default = parser.get_default(flag.removeprefix("--").replace("-", "_")) is not None
-    parser.add_argument(
-        flag,
-        default=default,
-        required=not default and not has_default,
-        help=f"{meaning} [the variable {variable}]",
-    )
+    parser.add_argument(flag, default=default, help=f"{meaning} [the variable {variable}]")
+
+
+def check_needed(flags: argparse.Namespace) -> None:
+    """Check the flags of `add_from_environ`.
+
+    Raises:
+        SettingsError: some have no value; it names them all.
+    """
+    needed: Sequence[Needed] = flags.needed
+    if missing := [each.problem for each in needed if not getattr(flags, each.name)]:
+        raise SettingsError(missing)
 
 
 def add_output(parser: argparse.ArgumentParser, lines: str = "an object in one line") -> None:

@@ -26,6 +26,7 @@ from penstock.cli import (
     _status,
     _submit,
 )
+from penstock.cli.arguments import check_needed
 from penstock.cli.commands import Command, add_command, find_commands, load_command
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
 from penstock.cli.terminal import print_error
@@ -63,6 +64,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     try:
         settings = _parse(sys.argv[1:] if argv is None else argv, environ)
         usage_code = settings.usage_code
+        check_needed(settings)
         code: int = settings.run(settings)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -116,7 +118,7 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     if environ is None:
         os.environ.update(merged)
     parser = _build_parser(merged, _find_name(words, own))
-    parser.set_defaults(own_environ=own, used_profile=profile, usage_code=_WRONG_USAGE)
+    parser.set_defaults(own_environ=own, used_profile=profile, usage_code=_WRONG_USAGE, needed=())
     _completion.complete(parser, own)
     found = parser.parse_args(words)
     if own.get("AWS_ACCESS_KEY_ID") and "AWS_PROFILE" in profile.values:

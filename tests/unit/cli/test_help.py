@@ -111,12 +111,45 @@ def test_a_wrong_argument_is_told_in_a_line_with_what_is_expected(
 
 
 @pytest.mark.parametrize(
+    ("words", "code", "settings"),
+    [
+        (
+            ["errors", "show", "x"],
+            2,
+            ["PENSTOCK_PARKED_BUCKET (--bucket)", "PENSTOCK_ERRORS_TABLE"],
+        ),
+        (
+            ["schema", "versions", "x"],
+            2,
+            ["PENSTOCK_REGISTRY (--registry) is missing, expected the"],
+        ),
+        (["schema", "drift", "x"], 1, ["PENSTOCK_REGISTRY (--registry) is missing"]),
+        (["lineage"], 1, ["PENSTOCK_REGISTRY (--registry)", "PENSTOCK_WORKGROUP (--workgroup)"]),
+        (
+            ["lineage", "--registry", "glue://x", "--workgroup", "w"],
+            1,
+            ["PENSTOCK_PRODUCER_ROOT or PENSTOCK_CONSUMER_ROOT (--outputs) is missing"],
+        ),
+    ],
+)
+def test_every_missing_setting_is_told_by_its_flag_and_its_variable(
+    words: list[str], code: int, settings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words, {}) == code
+
+    said = capsys.readouterr().err
+    assert all(each in said for each in settings)
+    assert said.count(" is missing, expected ") == len(settings)
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("access", "list"),
         ("cdc", "count", "a.b", "--database", "d", "--topics", "t"),
         ("cost", "--events", "1", "--plot", "none/plot.svg"),
         ("doctor", "--contract", "CONTRACT", "--connect"),
+        ("lineage", "--registry", "glue://x", "--workgroup", "w"),
         ("quality", "lake.readings"),
         ("schema", "drift", "sensor", "--registry", "ftp://x"),
         ("schema", "plan", "FOLDER", "--registry", "ftp://x"),

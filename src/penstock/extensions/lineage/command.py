@@ -9,7 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from penstock.cli import Progress, expect, expect_count, print_json, print_line, use_answer_codes
+from penstock.cli import (
+    Progress,
+    add_from_environ,
+    expect,
+    expect_count,
+    print_json,
+    print_line,
+    use_answer_codes,
+)
+from penstock.errors import SettingsError
 from penstock.extensions.lineage.drawing import draw_lineage
 from penstock.extensions.lineage.open_lineage import list_events
 from penstock.extensions.lineage.operation import trace_lineage
@@ -42,7 +51,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         metavar="NAME",
         help="a schema, a topic, a table, or TABLE.COLUMN [all of them]",
     )
-    _add_outputs(parser, roots)
+    _add_outputs(parser)
     _add_services(parser, environ)
     parser.add_argument(
         "--as-of",
@@ -67,13 +76,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.set_defaults(run=partial(_run, roots))
 
 
-def _add_outputs(parser: argparse.ArgumentParser, roots: Sequence[Path]) -> None:
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--outputs",
         type=Path,
         action="append",
         default=[],
-        required=not roots,
         metavar="PLACE",
         help="a file of `terraform output -json` of a root, or its folder; may be repeated [the "
         f"variables {' and '.join(_ROOTS)}]",
@@ -85,9 +93,7 @@ def _add_services(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -
         ("--registry", "PENSTOCK_REGISTRY", "URLs of the schema registries, separated by spaces"),
         ("--workgroup", "PENSTOCK_WORKGROUP", "work group of Athena that counts rows"),
     ):
-        default = environ.get(variable, "")
-        shown = f"{meaning} [the variable {variable}]"
-        parser.add_argument(flag, default=default, required=not default, help=shown)
+        add_from_environ(parser, flag, variable, meaning, environ)
 
 
 def _read_moment(text: str) -> datetime:
@@ -98,7 +104,14 @@ def _read_moment(text: str) -> datetime:
 
 
 def _run(roots: Sequence[Path], flags: argparse.Namespace) -> int:
-    readers = load_readers(flags.outputs or roots)
+    if not (places := flags.outputs or roots):
+        raise SettingsError(
+            [
+                f"{' or '.join(_ROOTS)} (--outputs) is missing, expected the folder of a Terraform "
+                "root, or a file of its outputs"
+            ]
+        )
+    readers = load_readers(places)
     with Progress(prints_lines=False) as bar:
         found = trace_lineage(
             flags.what,
