@@ -7,6 +7,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -101,6 +102,15 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse an unknown command with the most similar one that exists."""
+        if action.nargs != argparse.PARSER or value in (names := list(action.choices or ())):
+            super()._check_value(action, value)
+            return
+        near = get_close_matches(value, names, n=1)
+        hint = f"did you mean {near[0]}? Expected" if near else "expected"
+        self.error(f"found no command {value!r}, {hint} one of {', '.join(names)}")
 
     def error(self, message: str) -> NoReturn:
         """End with only the error, because the usage of some commands has twenty lines."""

@@ -83,6 +83,27 @@ def test_missing_and_unknown_words_are_wrong_usage(
 
 
 @pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["shema"], "found no command 'shema', did you mean schema? Expected one of init, config"),
+        (["schema", "versoins"], "found no command 'versoins', did you mean versions? Expected"),
+        (["rejected", "lst"], "did you mean list? Expected one of list, replay"),
+        (["access", "aply"], "did you mean apply? Expected one of list, plan, apply"),
+        (["registry", "xyz"], "found no command 'xyz', expected one of copy"),
+    ],
+)
+def test_the_nearest_command_is_suggested(
+    words: list[str], found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words, {})
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert caught.value.code == 2
+    assert found in line and "argument" not in line
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         (["read", "sensor", "--from", "yesterday"], "found 'yesterday', expected beginning, end"),
@@ -177,6 +198,24 @@ def test_no_argument_names_a_function_of_the_code() -> None:
         for action in parser._actions:
             parsers += (action.choices or {}).values() if action.nargs == argparse.PARSER else []
             assert getattr(action.type, "__name__", None) in _CLEAR, (parser.prog, action.dest)
+
+
+def test_a_group_shows_its_commands() -> None:
+    groups = [
+        (command_name, action)
+        for command_name, parser in _find_groups(_build_parser({})).items()
+        for action in parser._actions
+        if action.nargs == argparse.PARSER
+    ]
+
+    assert {name for name, _ in groups} > {"access", "cdc", "rejected", "schema", "staging"}
+    for name, action in groups:
+        assert action.metavar == "|".join(action.choices or ()), name
+
+
+def _find_groups(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    (commands,) = [each.choices for each in parser._actions if each.nargs == argparse.PARSER]
+    return dict(commands or {})
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ _Run = Callable[[KafkaSettings, argparse.Namespace, Mapping[str, str]], int]
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    commands = parser.add_subparsers(required=True, metavar="list, plan or apply")
+    commands = parser.add_subparsers(required=True, metavar="list|plan|apply")
     found = commands.add_parser("list", help=_LIST, description=_LIST)
     _finish(found, environ, _run_list, _LIST_CODES)
     for name, about, run, codes in (
