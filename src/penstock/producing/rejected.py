@@ -19,6 +19,8 @@ from penstock.producing.requests import split_request
 from penstock.schemas import read_number, scan_value, write_value
 
 _WRITERS = 8
+_NO_DOCUMENT = "no document of a rejected event"
+_KINDS = {dict: "an object", int: "a number", list: "a list", str: "a string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +123,28 @@ class RejectedEvent:
         """
         try:
             found = json.loads(content, parse_float=read_number)
+            if not isinstance(found, dict):
+                raise ValueError(f"found {found!r:.40}, expected an object")
             event = cls(
-                found["event"],
-                dict(found["base"]),
-                found["stampedAt"],
-                _expect_text(found["reason"]),
-                _expect_text(found["detail"]),
-                _expect_text(found["rule"]),
-                tuple(map(_expect_text, found["diff"])),
-                _expect_text(found["function"]),
-                _expect_text(found["requestId"]),
-                found["index"],
+                _read_field(found, "event"),
+                _read_field(found, "base", dict),
+                _read_field(found, "stampedAt", int),
+                _read_field(found, "reason", str),
+                _read_field(found, "detail", str),
+                _read_field(found, "rule", str),
+                _read_texts(found, "diff"),
+                _read_field(found, "function", str),
+                _read_field(found, "requestId", str),
+                _read_field(found, "index", int),
                 bool(found.get("isRequest")),
             )
-            _ = event.received_at  # raises for a number that is not a time
-        except (KeyError, TypeError, ValueError, ArithmeticError, OSError, RecursionError) as error:
-            raise ValueError(f"no document of a rejected event: {error!r}") from error
+            _check_time(event)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{_NO_DOCUMENT}: it is not text in UTF-8") from error
+        except RecursionError as error:
+            raise ValueError(f"{_NO_DOCUMENT}: it nests too deep to be read") from error
+        except ValueError as error:
+            raise ValueError(f"{_NO_DOCUMENT}: {error}") from error
         return event
 
 
@@ -162,10 +170,27 @@ def _shorten_event(event: Any) -> str:
         return "(an event with objects and lists too deep to be written)"
 
 
-def _expect_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"found {value!r:.40}, expected a string")
+def _read_field(found: Mapping[str, Any], name: str, kind: type = object) -> Any:
+    if name not in found:
+        raise ValueError(f"the field {name} is missing")
+    value = found[name]
+    if kind is not object and type(value) is not kind:
+        raise ValueError(f"{name} is {value!r:.40}, expected {_KINDS[kind]}")
     return value
+
+
+def _read_texts(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = _read_field(found, name, list)
+    if not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{name} is {values!r:.40}, expected strings")
+    return tuple(values)
+
+
+def _check_time(event: RejectedEvent) -> None:
+    try:
+        _ = event.received_at
+    except (ArithmeticError, OSError, ValueError) as error:
+        raise ValueError(f"stampedAt is {event.timestamp}, expected a time") from error
 
 
 class RejectedEvents:
@@ -248,7 +273,11 @@ class RejectedEvents:
         """
         with self._translated("read", key):
             content = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"].read()
-        return RejectedEvent.read(content)
+        try:
+            return RejectedEvent.read(content)
+        except ValueError as error:
+            place = f"s3://{self._bucket}/{key}"
+            raise ValueError(f"{error}; mend or delete {place} by hand") from error
 
     def delete(self, key: str) -> None:
         """Delete the event with this key, if it exists.

@@ -101,44 +101,52 @@ def test_an_event_that_python_cannot_show_is_kept_as_a_sentence() -> None:
 def test_a_document_with_an_impossible_time_is_not_read(stamp: Any) -> None:
     document = json.loads(_EVENT.write()) | {"stampedAt": stamp}
 
-    with pytest.raises(ValueError, match=r"no document of a rejected event|out of range"):
+    with pytest.raises(ValueError, match="no document of a rejected event: stampedAt is "):
         RejectedEvent.read(json.dumps(document).encode())
 
 
-@pytest.mark.parametrize("content", [b"{}", b"[]", b"7", b"not JSON", b"\xff"])
-def test_another_document_is_not_read_as_a_rejected_event(content: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no document of a rejected event|Expecting|decode"):
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"{}", "the field event is missing"),
+        (b"[]", r"found \[\], expected an object"),
+        (b"7", "found 7, expected an object"),
+        (b"not JSON", "Expecting value"),
+        (b"\xff", "it is not text in UTF-8"),
+        (b"[" * 1_000_000, "it nests too deep to be read"),
+    ],
+    ids=["empty", "list", "number", "text", "bytes", "deep"],
+)
+def test_another_document_is_not_read_as_a_rejected_event(content: bytes, found: str) -> None:
+    with pytest.raises(ValueError, match=f"^no document of a rejected event: {found}"):
         RejectedEvent.read(content)
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "found"),
     [
-        {"stampedAt": "soon"},
-        {"stampedAt": 10**30},
-        {"stampedAt": None},
-        {"reason": None},
-        {"detail": ["a"]},
-        {"function": 7},
-        {"requestId": {}},
-        {"base": None},
-        {"diff": 3},
-        {"diff": [None]},
+        ({"stampedAt": "soon"}, "stampedAt is 'soon', expected a number"),
+        ({"stampedAt": True}, "stampedAt is True, expected a number"),
+        ({"stampedAt": 10**30}, "stampedAt is 1000000000000000000000000000000, expected a time"),
+        ({"stampedAt": None}, "stampedAt is None, expected a number"),
+        ({"index": "0"}, "index is '0', expected a number"),
+        ({"reason": None}, "reason is None, expected a string"),
+        ({"detail": ["a"]}, "detail is .'a'., expected a string"),
+        ({"function": 7}, "function is 7, expected a string"),
+        ({"requestId": {}}, "requestId is {}, expected a string"),
+        ({"base": None}, "base is None, expected an object"),
+        ({"diff": 3}, "diff is 3, expected a list"),
+        ({"diff": [None]}, "diff is .None., expected strings"),
     ],
     ids=str,
 )
 def test_a_document_with_a_wrong_value_is_not_read_as_a_rejected_event(
-    change: dict[str, Any],
+    change: dict[str, Any], found: str
 ) -> None:
     document = json.loads(_EVENT.write()) | change
 
-    with pytest.raises(ValueError, match="no document of a rejected event"):
+    with pytest.raises(ValueError, match=f"^no document of a rejected event: {found}"):
         RejectedEvent.read(json.dumps(document).encode())
-
-
-def test_a_document_nested_too_deeply_is_not_read_as_a_rejected_event() -> None:
-    with pytest.raises(ValueError, match="no document of a rejected event: RecursionError"):
-        RejectedEvent.read(b"[" * 1_000_000)
 
 
 def test_events_are_listed_read_and_deleted(client: Callable[..., Any], bucket: str) -> None:
