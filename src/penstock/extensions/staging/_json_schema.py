@@ -26,7 +26,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 def find_faults(value: Any, schema: Schema, path: str = "$") -> Iterator[str]:
     """Yield a message for each fault of a value, with its path."""
     if not _fits(value, schema):
-        yield f"{path}: found {_show(value)}, expected {schema['description']}"
+        least = ", at least one" if value in ([], {}) else ""
+        yield f"{path}: found {_show(value)}, expected {schema['description']}{least}"
     elif isinstance(value, dict):
         yield from _find_in_object(value, schema, path)
     elif isinstance(value, list):

@@ -75,6 +75,15 @@ def _refused_if_deep() -> Iterator[None]:
         raise SettingsError([f"$: nests too deep to be read as JSON, expected {_WHOLE}"]) from None
 
 
+@contextmanager
+def _named_file(where: str) -> Iterator[None]:
+    """Name the file in each problem."""
+    try:
+        yield
+    except SettingsError as error:
+        raise SettingsError([f"{where}: {problem}" for problem in error.problems]) from error
+
+
 def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
     """Read the configuration at a path or s3:// URL; see `read_configuration`.
 
@@ -83,19 +92,21 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
         SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer, or
             there is no such object (retriable).
     """
-    return read_configuration(_read_plan(where), environ)
+    text = _read_plan(where)
+    with _named_file(where):
+        return read_configuration(text, environ)
 
 
-@_refused_if_deep()
 def load_plan(where: str) -> StagingPlan:
     """Read only the tables, for a program that uses neither the brokers nor a registry.
 
     Raises:
         SettingsError, SinkAccessDeniedError, SinkUnavailableError: see `load_configuration`.
     """
-    given = _parse(_read_plan(where))
-    tables = {name: value for name, value in given.items() if name == "tables"}
-    return _read_object(tables, {}).plan
+    text = _read_plan(where)
+    with _named_file(where), _refused_if_deep():
+        tables = {name: value for name, value in _parse(text).items() if name == "tables"}
+        return _read_object(tables, {}).plan
 
 
 @_refused_if_deep()
@@ -303,5 +314,7 @@ def _read_plan(where: str) -> str:
             s3: Any = load_session().create_client("s3", config=_CONFIG)
             content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
         return content.decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError([f"{where} cannot be read: {error}"]) from error
+    except OSError as error:
+        raise SettingsError([f"{where} cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError([f"{where} cannot be read: it is not text in UTF-8"]) from error

@@ -46,11 +46,39 @@ def test_every_problem_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: 
     given = json.loads((_ROOT / _EXAMPLE).read_text())
     del given["tables"][0]["key"]
     given["tables"][2]["final"] = "products"
-    (tmp_path / "wrong.json").write_text(json.dumps(given))
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(given))
 
-    assert main(["staging", "check", str(tmp_path / "wrong.json")], {}) == 2
+    assert main(["staging", "check", str(wrong)], {}) == 2
 
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "penstock: 2 settings are wrong:"
-    assert lines[1].startswith("  - $.tables[0].key: missing, expected the name of a column")
-    assert lines[2].startswith("  - $.tables[2].final: found 'products', which is also")
+    assert lines[1].startswith(
+        f"  - {wrong}: $.tables[0].key: missing, expected the name of a column"
+    )
+    assert lines[2].startswith(f"  - {wrong}: $.tables[2].final: found 'products', which is also")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "$: found no JSON (Expecting value: line 1 column 1 (char 0)), expected an object"),
+        (b"[" * 100_000, "$: nests too deep to be read as JSON, expected an object with tables"),
+        (b'{"tables": []}', "$.tables: found [], expected a list of tables, at least one"),
+        (b'{"tables": null}', "$.tables: found null, expected a list of tables"),
+        (b"\xff", "cannot be read: it is not text in UTF-8"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+    ids=["empty", "deep", "no table", "null", "bytes", "no file"],
+)
+def test_a_problem_names_the_file(
+    text: bytes | None, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "wrong.json"
+    if text is not None:
+        file.write_bytes(text)
+
+    assert main(["staging", "check", str(file)], {}) == 2
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"penstock: {file}{':' if said.startswith('$') else ''} {said}")

@@ -151,7 +151,7 @@ def test_a_driving_table_of_an_older_program_needs_what_it_joins() -> None:
 # What the published format says of a file, and the reader too.
 _FAULTS: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("tables",), None, "$.tables: missing, expected a list of tables"),
-    (("tables",), [], "$.tables: found [], expected a list of tables"),
+    (("tables",), [], "$.tables: found [], expected a list of tables, at least one"),
     (("tables",), "x", '$.tables: found "x", expected a list of tables'),
     (("tabels",), [], "$.tabels: found a name that is not known, expected one of registry, "),
     (("kafka", "security"), "sasl", '$.kafka.security: found "sasl", expected iam, scram, tls'),

@@ -104,7 +104,7 @@ def test_problems_of_flags_and_of_the_file() -> None:
         "--lake-table is missing, expected names of tables: the configuration has tables in lake",
     )
     assert _problems(_NEEDED, _FILE | {"tables": []}) == (
-        "$.tables: found [], expected a list of tables",
+        "$.tables: found [], expected a list of tables, at least one",
     )
 
 
