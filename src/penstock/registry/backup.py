@@ -18,7 +18,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, TypeVar
 
 from penstock.errors import SettingsError
 from penstock.framing import FrameKind, SchemaKey
@@ -27,6 +28,13 @@ from penstock.schemas import Compatibility
 
 _FORMAT: Final = 1
 _CHECK_SIZE: Final = 16
+_KINDS: Final[Mapping[type, str]] = {
+    bool: "true or false",
+    dict: "an object",
+    int: "a number",
+    str: "a string",
+}
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,10 @@ def read_backup(text: str, where: str) -> RegistryBackup:
             raise SettingsError([f"{where}, line {number}: {reason}"]) from error
     if not reader.is_complete:
         raise SettingsError(
-            [f"{where}, line {number + 1}: found the end of the file, expected more lines"]
+            [
+                f"{where}, line {number + 1}: found the end of the file, expected more lines of "
+                "`penstock schema export`"
+            ]
         )
     return reader.backup()
 
@@ -142,7 +153,10 @@ class _Reader:
     def _read_registry(self, values: dict[str, Any]) -> None:
         if values["format"] != _FORMAT:
             raise ValueError(f"found format {values['format']}, expected {_FORMAT}")
-        self._registry = _get_value(values, "name", str), FrameKind(values["kind"])
+        self._registry = (
+            _get_value(values, "name", str),
+            _get_choice(values, "kind", FrameKind),
+        )
         self._content_ids = _get_value(values, "content_ids", bool)
 
     def _read_schema(self, values: dict[str, Any]) -> None:
@@ -152,7 +166,7 @@ class _Reader:
         self._schemas.append(
             SchemaBackup(
                 name,
-                Compatibility(values["compatibility"]),
+                _get_choice(values, "compatibility", Compatibility),
                 _get_value(values, "checkpoint", int),
                 _get_value(values, "data_format", str),
                 _get_value(values, "description", str),
@@ -165,14 +179,13 @@ class _Reader:
         if not self._schemas:
             raise ValueError("found a version before any schema")
         schema, (registry, kind) = self._schemas[-1], self._registry or ("", FrameKind.GLUE)
-        time = values["registered_at"]
         version = StoredVersion(
             _get_value(values, "id", str),
             f"{registry}/{schema.name}",
             _get_value(values, "number", int),
-            VersionStatus(values["status"]),
+            _get_choice(values, "status", VersionStatus),
             _get_value(values, "definition", str),
-            time and datetime.fromisoformat(time),
+            _get_time(values, "registered_at"),
             schema.data_format,
             _get_value(values, "guid", str),
         )
@@ -254,8 +267,25 @@ def _is_alike(values: Mapping[str, Any]) -> bool:
 def _get_value(values: Mapping[str, Any], name: str, kind: type) -> Any:
     value = values[name]
     if type(value) is not kind:
-        raise ValueError(f"{name} is {value!r:.40}, expected {kind.__name__}")
+        raise ValueError(f"{name} is {value!r:.40}, expected {_KINDS[kind]}")
     return value
+
+
+def _get_choice(values: Mapping[str, Any], name: str, kind: type[_Choice]) -> _Choice:
+    value = values[name]
+    try:
+        return kind(value)
+    except ValueError:
+        expected = f"expected one of {', '.join(kind)}"
+        raise ValueError(f"{name} is {value!r:.40}, {expected}") from None
+
+
+def _get_time(values: Mapping[str, Any], name: str) -> datetime | None:
+    value = values[name]
+    try:
+        return None if value is None else datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r:.40}, expected a time or null") from None
 
 
 def _dump(values: Mapping[str, Any]) -> str:

@@ -30,6 +30,8 @@ def load_backup(where: str) -> RegistryBackup:
 
 
 def _read_text(where: str) -> str:
+    if not where:
+        raise SettingsError(["found no place of a backup, expected a path or s3://BUCKET/KEY"])
     try:
         if not where.startswith(_S3):
             return Path(where).read_text(encoding="utf-8")
@@ -37,9 +39,9 @@ def _read_text(where: str) -> str:
             content: bytes = _open_s3().get_object(**_locate(where))["Body"].read()
         return content.decode()
     except UnicodeDecodeError as error:
-        raise SettingsError([f"{where} is no backup of a registry: {error}"]) from error
+        raise SettingsError([f"{where} is no backup of a registry: no text in UTF-8"]) from error
     except OSError as error:
-        raise SettingsError([f"{where} cannot be read: {error}"]) from error
+        raise SettingsError([f"{where} cannot be read: {error.strerror}"]) from error
 
 
 def _locate(where: str) -> dict[str, str]:

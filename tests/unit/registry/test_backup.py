@@ -118,7 +118,7 @@ _ID = json.loads(_LINES[2])["id"]
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "line 1: found the end of the file, expected more lines"),
+        ([], "line 1: found the end of the file, expected more lines of `penstock schema export`"),
         (_LINES[:-1], "line 8: found the end of the file, expected more lines"),
         ([*_LINES[:4], _LINES[4][:70]], "line 5: found no JSON object"),
         (['["a"]'], "line 1: found no JSON object"),
@@ -136,16 +136,26 @@ _ID = json.loads(_LINES[2])["id"]
         ([*_LINES[:2], *_LINES], "line 3: found a line 'registry', expected one line `registry`"),
         ([_LINES[0], _LINES[2]], "line 2: found a version before any schema"),
         (_changed(0, format=2), "line 1: found format 2, expected 1"),
-        (_changed(0, kind="other"), "line 1: 'other' is not a valid FrameKind"),
+        (
+            _changed(0, kind="other"),
+            "line 1: kind is 'other', expected one of glue, confluent, apicurio",
+        ),
         (_changed(0, kind="confluent"), f"line 3: found id {_ID}, expected an id of confluent"),
         (_changed(1, line="topic"), "line 2: found a line 'topic', expected schema, version or"),
-        (_changed(1, compatibility="LOOSE"), "line 2: 'LOOSE' is not a valid Compatibility"),
+        (
+            _changed(1, compatibility="LOOSE"),
+            "line 2: compatibility is 'LOOSE', expected one of NONE, DISABLED, BACKWARD",
+        ),
         (_changed(2, definition=None), "line 3: definition is missing"),
-        (_changed(0, content_ids=0), "line 1: content_ids is 0, expected bool"),
+        (_changed(0, content_ids=0), "line 1: content_ids is 0, expected true or false"),
         (_changed(2, guid="confluent:7"), "line 3: found id confluent:7, expected an id of glue"),
         (_changed(2, id="17"), "line 3: found '17', expected the text of a schema's key"),
-        (_changed(2, number="1"), "line 3: number is '1', expected int"),
-        (_changed(2, registered_at="then"), "line 3: Invalid isoformat string: 'then'"),
+        (_changed(2, number="1"), "line 3: number is '1', expected a number"),
+        (_changed(2, registered_at="then"), "line 3: registered_at is 'then', expected a time or"),
+        (_changed(2, registered_at=7), "line 3: registered_at is 7, expected a time or null"),
+        (_changed(2, status=[]), "line 3: status is [], expected one of AVAILABLE, PENDING"),
+        (_changed(1, tags="a"), "line 2: tags is 'a', expected an object"),
+        (_changed(1, name=7), "line 2: name is 7, expected a string"),
         (_changed(3, id=_ID, definition='"int"'), f"line 4: found id {_ID} a second time, with"),
     ],
 )
@@ -199,7 +209,8 @@ def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> Non
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("missing.jsonl", "missing.jsonl cannot be read: "),
+        ("missing.jsonl", "missing.jsonl cannot be read: No such file or directory$"),
+        ("", "found no place of a backup, expected a path or s3://BUCKET/KEY"),
         ("s3://bucket", "found s3://bucket, expected s3://BUCKET/KEY"),
         ("s3:///key", "found s3:///key, expected s3://BUCKET/KEY"),
     ],
@@ -213,5 +224,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.jsonl"
     path.write_bytes(b"\xff\xfe")
 
-    with pytest.raises(SettingsError, match=r"b.jsonl is no backup of a registry: 'utf-8' codec"):
+    with pytest.raises(
+        SettingsError, match=r"b.jsonl is no backup of a registry: no text in UTF-8"
+    ):
         load_backup(str(path))

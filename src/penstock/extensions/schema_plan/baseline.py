@@ -56,6 +56,8 @@ def load_baseline(
         OperationError: git has no such commit, or the files of the commit cannot be used.
         RegistryError: the registry denies the call, or does not answer.
     """
+    if against == _GIT:
+        raise SettingsError(["found git: without a commit, expected git:REF, such as git:HEAD"])
     if against.startswith(_GIT):
         return _read_git(folder, against.removeprefix(_GIT), mode or Compatibility.BACKWARD)
     if against.startswith(_BACKUP):
