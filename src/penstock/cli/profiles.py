@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from penstock.errors import OperationError, SettingsError
+from penstock.operations import read_toml, write_text
 
 CONFIG_FILE: Final = "penstock.toml"
 # The variables of the folders of Terraform's roots.
@@ -136,9 +136,9 @@ def _find_file(environ: Mapping[str, str], folder: Path | None) -> Path | None:
 
 def _read_config(path: Path) -> _Config:
     try:
-        found = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise SettingsError([f"{path} cannot be read: {error}"]) from error
+        found = read_toml(path)
+    except OperationError as error:
+        raise SettingsError([str(error)]) from error
     profiles = found.get("profiles")
     problems = []
     if unknown := sorted(found.keys() - {"default", "profiles"}):
@@ -161,10 +161,7 @@ def _write_config(config: _Config) -> None:
     for name, values in config.profiles.items():
         lines += ["", f"[profiles.{name}]"]
         lines += [f"{key} = {_quote(value)}" for key, value in values.items()]
-    try:
-        config.path.write_text("\n".join([*lines, ""]))
-    except OSError as error:
-        raise OperationError(f"{config.path} cannot be written: {error}") from error
+    write_text(config.path, "\n".join([*lines, ""]))
 
 
 def _list_problems(name: str, values: Any) -> list[str]:

@@ -14,7 +14,7 @@ from penstock.operations.contracts import (
 )
 from penstock.operations.database import open_database
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
-from penstock.operations.files import read_json, read_text
+from penstock.operations.files import read_json, read_text, read_toml, write_text
 from penstock.operations.job_counts import Batch, RunCounts, count_rows, read_batches
 from penstock.operations.job_runs import ListedRun, find_run, list_runs
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
@@ -130,6 +130,7 @@ __all__ = [
     "read_root_profiles",
     "read_stored_settings",
     "read_text",
+    "read_toml",
     "read_version",
     "read_versions",
     "register_schema",
@@ -138,4 +139,5 @@ __all__ = [
     "submit_job",
     "wait_for_job",
     "write_contract",
+    "write_text",
 ]

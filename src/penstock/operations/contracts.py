@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import OperationError
+from penstock.operations.files import write_text
 from penstock.operations.outputs import choose_entry, read_output
 
 CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform loads `*.auto.tfvars.json` by itself
@@ -38,8 +38,5 @@ def write_contract(producer: Path, consumer: str, to: Path) -> WrittenContract:
     """
     remedy = f"add it to `consumers` of {producer} and apply"
     contract = choose_entry(read_contracts(producer), consumer, "consumer", remedy)
-    try:
-        to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
-    except OSError as error:
-        raise OperationError(f"the contract cannot be written: {error}") from error
+    write_text(to, json.dumps({"contract": contract}, indent=2) + "\n")
     return WrittenContract(consumer, to)

@@ -1,8 +1,9 @@
-"""Files that a command is given."""
+"""Files that a command is given or writes."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,29 @@ def read_json(path: Path) -> Any:
         raise OperationError(f"{path} nests too deep to be read as JSON") from None
     except ValueError as error:
         raise OperationError(f"{path} is not JSON: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a file of TOML.
+
+    Raises:
+        OperationError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_text(path))
+    except RecursionError:
+        raise OperationError(f"{path} nests too deep to be read as TOML") from None
+    except ValueError as error:
+        raise OperationError(f"{path} is not TOML: {error}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the text of a file.
+
+    Raises:
+        OperationError: it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OperationError(f"{path} cannot be written: {error.strerror}") from error

@@ -36,7 +36,9 @@ def read_outputs(root: Path) -> dict[str, Any]:
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise OperationError(f"terraform cannot be run: {error}") from error
+        raise OperationError(
+            f"terraform cannot be run: {error.strerror}; expected it on the PATH"
+        ) from error
     if result.returncode != 0:
         reason = _find_reason(root, result.stderr)
         raise OperationError(f"the outputs of {root} cannot be read: {reason}")

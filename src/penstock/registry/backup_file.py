@@ -31,7 +31,9 @@ def load_backup(where: str) -> RegistryBackup:
 
 def _read_text(where: str) -> str:
     if not where:
-        raise SettingsError(["found no place of a backup, expected a path or s3://BUCKET/KEY"])
+        raise SettingsError(
+            ["found '' as the place of a backup, expected a path or s3://BUCKET/KEY"]
+        )
     try:
         if not where.startswith(_S3):
             return Path(where).read_text(encoding="utf-8")

@@ -106,13 +106,14 @@ def test_each_value_is_shown_with_its_place(
         ("default = 1\n[profiles.a]", "default is 1"),
         ("default = 'b'\n[profiles.a]", "has no profile b, expected one of a"),
         ("[profiles.a]\n[profiles.b]", "has no default among several profiles"),
-        ("[", "cannot be read"),
+        ("[", "penstock.toml is not TOML: Invalid initial"),
+        ("\udcff", "penstock.toml cannot be read: it is not text in UTF-8"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_wrong_usage(
     text: str, problem: str, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config.write_text(text)
+    config.write_text(text, errors="surrogateescape")
 
     assert main(["schema", "list"], {"PENSTOCK_CONFIG": str(config)}) == 2
 

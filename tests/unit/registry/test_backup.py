@@ -210,7 +210,7 @@ def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> Non
     ("where", "message"),
     [
         ("missing.jsonl", "missing.jsonl cannot be read: No such file or directory$"),
-        ("", "found no place of a backup, expected a path or s3://BUCKET/KEY"),
+        ("", "found '' as the place of a backup, expected a path or s3://BUCKET/KEY"),
         ("s3://bucket", "found s3://bucket, expected s3://BUCKET/KEY"),
         ("s3:///key", "found s3:///key, expected s3://BUCKET/KEY"),
     ],

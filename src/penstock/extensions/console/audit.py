@@ -31,4 +31,6 @@ class AuditLog:
             with os.fdopen(os.open(self.path, flags, 0o600), "a") as file:
                 file.write(f"{json.dumps(line)}\n")
         except OSError as error:
-            raise OperationError(f"the audit log {self.path} cannot be written: {error}") from error
+            raise OperationError(
+                f"the audit log {self.path} cannot be written: {error.strerror}"
+            ) from error

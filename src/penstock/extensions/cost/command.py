@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from penstock.cli import add_output, print_json, print_line, use_answer_codes
-from penstock.errors import OperationError
 from penstock.extensions.cost.flags import add_load, read_load
 from penstock.extensions.cost.operation import Estimate, estimate_cost
 from penstock.extensions.cost.text import format_estimate
+from penstock.operations import write_text
 
 HELP = (
     "Estimate a month of MSK as it is built here, MSK Serverless, and Kinesis Data Streams with "
@@ -44,7 +44,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 def _run(flags: argparse.Namespace) -> int:
     estimate = estimate_cost(replace(read_load(flags), fan_out=flags.fan_out))
     if flags.plot:
-        _write_plot(flags.plot, estimate)
+        write_text(flags.plot, estimate.plot)
     if flags.output == "json":
         print_json(_to_json(estimate))
     else:
@@ -84,10 +84,3 @@ def _to_json(estimate: Estimate) -> dict[str, object]:
             {"than": other, "events": events} for other, events in estimate.cheaper_from.items()
         ],
     }
-
-
-def _write_plot(path: Path, estimate: Estimate) -> None:
-    try:
-        path.write_text(estimate.plot)
-    except OSError as error:
-        raise OperationError(f"{path} cannot be written: {error.strerror}") from error

@@ -48,12 +48,16 @@ def save_backup(where: str, backup: RegistryBackup) -> None:
         ObjectStore(bucket).put(name, content)
         return
     path = Path(where)
+    if not path.name:
+        raise SettingsError(
+            [f"found {where!r} as the place of a backup, expected a path or s3://BUCKET/KEY"]
+        )
     part = path.with_name(f"{path.name}.part")
     try:
         part.write_bytes(content)
         part.replace(path)
     except OSError as error:
-        raise SettingsError([f"{where} cannot be written: {error}"]) from error
+        raise SettingsError([f"{where} cannot be written: {error.strerror}"]) from error
 
 
 def _check_ids(to: str, old: RegistryBackup, backup: RegistryBackup) -> None:

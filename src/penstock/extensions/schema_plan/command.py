@@ -17,7 +17,6 @@ from penstock.cli import (
     print_line,
     use_answer_codes,
 )
-from penstock.errors import OperationError
 from penstock.extensions.schema_plan.baseline import load_baseline
 from penstock.extensions.schema_plan.files import check_folder
 from penstock.extensions.schema_plan.operation import (
@@ -34,7 +33,7 @@ from penstock.extensions.schema_plan.report import (
     write_markdown,
     write_terraform,
 )
-from penstock.operations import load_readers
+from penstock.operations import load_readers, write_text
 from penstock.registry import load_registry
 from penstock.schemas import Compatibility
 
@@ -136,7 +135,7 @@ def _run_plan(flags: argparse.Namespace) -> int:
         gc.freeze()  # or each collection looks at all versions of a backup
         plan = make_plan(flags.folder, baseline, readers, flags.budget, bar.show)
     if flags.markdown:
-        _write_file(flags.markdown, write_markdown(plan))
+        write_text(flags.markdown, write_markdown(plan))
     if flags.terraform:
         print(write_terraform(plan))
     elif flags.output == "json":
@@ -160,13 +159,6 @@ def _choose_code(plan: Plan, fail_on: str) -> int:
         return _FORBIDDEN if fail_on != "error" else 0
     changes = plan.count(State.NEW) + plan.count(State.CHANGED) + plan.count(State.REMOVED)
     return 2 if changes and fail_on == "change" else 0
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OperationError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _run_apply(flags: argparse.Namespace) -> int:

@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from penstock.errors import OperationError
+from penstock.operations import read_toml
 
 EXCEPTIONS: Final = "exceptions.toml"
 _KEYS: Final = ("rule", "path", "because")
@@ -40,10 +40,7 @@ def load_exemptions(folder: Path) -> tuple[Exemption, ...]:
     path = folder / EXCEPTIONS
     if not path.exists():
         return ()
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise OperationError(f"{path} cannot be read: {error}") from error
+    found = read_toml(path)
     entries = found.get("exception")
     if found.keys() != {"exception"} or not isinstance(entries, list):
         raise OperationError(f"{path} has {', '.join(found)}, expected only [[exception]]")

@@ -29,7 +29,9 @@ def test_a_backup_is_a_file_or_an_object(tmp_path: Path, bucket: str) -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("missing/b.jsonl", "missing/b.jsonl cannot be written: "),
+        ("missing/b.jsonl", "missing/b.jsonl cannot be written: No such file or directory$"),
+        ("", "found '' as the place of a backup, expected a path or s3://BUCKET/KEY"),
+        (".", "found '.' as the place of a backup, expected a path or s3://BUCKET/KEY"),
         ("s3://bucket", "found s3://bucket, expected s3://BUCKET/KEY"),
         ("s3:///key", "found s3:///key, expected s3://BUCKET/KEY"),
     ],
