@@ -16,7 +16,7 @@ from penstock.cli.arguments import (
     use_answer_codes,
 )
 from penstock.cli.command import main
-from penstock.cli.profiles import drop_profiles, read_profiles, write_profiles
+from penstock.cli.profiles import ROOTS, drop_profiles, read_profiles, write_profiles
 from penstock.cli.terminal import Progress, print_line, printable
 from penstock.cli.values import (
     describe_bytes,
@@ -27,6 +27,7 @@ from penstock.cli.values import (
 
 __all__ = [
     "HOST_COMMAND",
+    "ROOTS",
     "Progress",
     "add_from_environ",
     "add_output",

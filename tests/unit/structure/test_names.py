@@ -59,3 +59,13 @@ def test_private_functions_are_named_by_their_object() -> None:
 
     assert found == set()
     assert _WITHOUT_OBJECT.findall("def _read(self):") == ["_read"]
+
+
+def test_the_variables_of_the_roots_are_spelled_once() -> None:
+    spelled = [
+        str(path.relative_to(_SOURCE))
+        for path in _MODULES
+        if re.search("PENSTOCK_(PRODUCER|CONSUMER)_ROOT", path.read_text())
+    ]
+
+    assert spelled == ["cli/profiles.py"]

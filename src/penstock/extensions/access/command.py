@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.cli import (
+    ROOTS,
     add_output,
     find_root,
     print_json,
@@ -66,7 +67,7 @@ def _add_wanted(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="the producer's Terraform root, whose contracts are wanted [infra/producer or the "
-        "variable PENSTOCK_PRODUCER_ROOT, without --contract and --also]",
+        f"variable {ROOTS['producer']}, without --contract and --also]",
     )
     for flag, meaning in (
         ("--contract", "a contract that is wanted, as `penstock contract` writes it"),

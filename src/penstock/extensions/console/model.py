@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from penstock.cli import HOST_COMMAND
+from penstock.cli import HOST_COMMAND, ROOTS
 
 
 class Side(StrEnum):
@@ -138,6 +138,6 @@ class Action:
 
 def find_profile(name: str, values: Mapping[str, str]) -> Profile:
     """Return a profile, whose settings tell the account."""
-    is_producer = "PENSTOCK_PRODUCER_ROOT" in values or "PENSTOCK_TOPIC" in values
+    is_producer = ROOTS["producer"] in values or "PENSTOCK_TOPIC" in values
     side = Side.PRODUCER if is_producer else Side.CONSUMER
     return Profile(name, side, values.get(HOST_COMMAND, ""))

@@ -8,7 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from penstock.cli import Progress, add_output, find_root, print_json, print_line, use_answer_codes
+from penstock.cli import (
+    ROOTS,
+    Progress,
+    add_output,
+    find_root,
+    print_json,
+    print_line,
+    use_answer_codes,
+)
 from penstock.extensions.doctor.accounts import Login, World, open_accounts
 from penstock.extensions.doctor.deployment import read_deployment
 from penstock.extensions.doctor.findings import Side
@@ -21,7 +29,7 @@ HELP = (
     "Look at each hop between the brokers and the tables of a consumer, in both accounts, and name "
     "the first cause of what does not work. It only reads."
 )
-_PRODUCER, _CONSUMER = "PENSTOCK_PRODUCER_ROOT", "PENSTOCK_CONSUMER_ROOT"
+_PRODUCER, _CONSUMER = ROOTS["producer"], ROOTS["consumer"]
 _CODES: Final = """\
 exit codes:
   0  nothing is broken in the hops that were looked at

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.cli import (
+    ROOTS,
     Progress,
     add_from_environ,
     expect,
@@ -38,12 +39,11 @@ exit codes:
   1  an error, or wrong usage
   2  a column has no source
 """
-_ROOTS: Final = ("PENSTOCK_PRODUCER_ROOT", "PENSTOCK_CONSUMER_ROOT")
 _OUTPUTS: Final = ("text", "json", "svg", "openlineage")
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    roots = [Path(environ[each]) for each in _ROOTS if environ.get(each)]
+    roots = [Path(environ[each]) for each in ROOTS.values() if environ.get(each)]
     parser.add_argument(
         "what",
         nargs="?",
@@ -84,7 +84,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PLACE",
         help="a file of `terraform output -json` of a root, or its folder; may be repeated [the "
-        f"variables {' and '.join(_ROOTS)}]",
+        f"variables {' and '.join(ROOTS.values())}]",
     )
 
 
@@ -107,8 +107,8 @@ def _run(roots: Sequence[Path], flags: argparse.Namespace) -> int:
     if not (places := flags.outputs or roots):
         raise SettingsError(
             [
-                f"{' or '.join(_ROOTS)} (--outputs) is missing, expected the folder of a Terraform "
-                "root, or a file of its outputs"
+                f"{' or '.join(ROOTS.values())} (--outputs) is missing, expected the "
+                "folder of a Terraform root, or a file of its outputs"
             ]
         )
     readers = load_readers(places)

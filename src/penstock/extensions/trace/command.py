@@ -10,6 +10,7 @@ from typing import Final
 
 from penstock.cli import (
     HOST_COMMAND,
+    ROOTS,
     Progress,
     add_output,
     expect_count,
@@ -36,7 +37,7 @@ exit codes:
   1  an error, or wrong usage
   2  the event was given up, or is not where it should be
 """
-_ROOT: Final = "PENSTOCK_CONSUMER_ROOT"
+_ROOT: Final = ROOTS["consumer"]
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
