@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.contract import contract_environ
+from penstock.errors import SettingsError
 from penstock.operations.files import read_text
 from penstock.operations.outputs import read_output
 
@@ -25,4 +26,8 @@ def read_contract_profile(path: Path) -> dict[str, str]:
         OperationError: the file cannot be read.
         SettingsError: the file is not a contract.
     """
-    return contract_environ(read_text(path))
+    text = read_text(path)
+    try:
+        return contract_environ(text)
+    except SettingsError as error:
+        raise SettingsError([f"{path}: {problem}" for problem in error.problems]) from error

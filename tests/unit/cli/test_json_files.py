@@ -82,4 +82,5 @@ def test_a_contract_that_nests_too_deep_makes_no_profile(
 
     code, said = _run(words, path, capsys)
     assert code == 2
-    assert said.startswith("penstock: the contract cannot be used, expected what `make contract` ")
+    problem = "the contract cannot be used, expected what `make contract` "
+    assert said.startswith(f"penstock: {path}: {problem}")
