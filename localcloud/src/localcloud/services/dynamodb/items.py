@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from decimal import InvalidOperation
 from typing import Any, Final
 
-from moto.dynamodb.models import Table, dynamodb_backends
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.table import Table
 
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.dynamodb.expressions import check_expressions
