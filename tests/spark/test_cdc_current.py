@@ -331,7 +331,10 @@ def test_both_forms_of_a_column_that_envelopes_have_stop_the_job(job):
         job.take(job.place(film.log))
 
 
-@pytest.mark.parametrize(("full", "flattened"), [(False, False), (True, True)])
+@pytest.mark.parametrize(
+    ("full", "flattened"),
+    [(False, False), pytest.param(True, True, marks=pytest.mark.nightly)],
+)
 def test_generated_histories(job, seeded, trials, full, flattened):
     """Batches of any size, that come again, and records that Kafka Connect wrote again."""
     film = Source(full=full, flattened=flattened)

@@ -152,6 +152,7 @@ def _await_log(running):
     wait_until("the log is read", lambda: running.query(read) == "t", seconds=120)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("jobs_account")
 def test_a_rotated_password_loses_nothing_and_glue_has_keys_and_values(
     capture, secret, run_job, count, glue

@@ -114,8 +114,9 @@ def test_a_table_from_before_gets_places_of_values(spark, job):
     assert row[0] == {"plot": 110}
 
 
-def test_rows_in_any_order_of_their_changes(job, items, seeded, trials):
-    for _ in range(trials(1, 20)):
+@pytest.mark.nightly
+def test_rows_in_any_order_of_their_changes(job, items, seeded):
+    for _ in range(20):
         film = Source()
         film.lsn += 1_000_000 * job.number  # a history of its own, of rows of its own
         first = _ROWS * job.number

@@ -71,13 +71,14 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
     )
     film = Source()
     written = 0
-    for _ in _make_history(film):
+    for turn, _ in enumerate(_make_history(film)):
         placed = job.place(film.log)
         written += sum(value is not None for *_, value in placed)
         film.log.clear()
         job.take(placed)
-        job.restart()
-        job.take(placed, job.number - 1)  # the driver ended before it noted that it was done
+        if turn % 2:
+            job.restart()
+            job.take(placed, job.number - 1)  # the driver ended before it noted that it was done
 
         assert job.rows() == film.rows
         assert read_rows(dynamodb) == film.rows

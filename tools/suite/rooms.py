@@ -19,7 +19,7 @@ class Room:
     path: str
     waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
-    longest: bool = False  # the others yield to it, since they end before it anyway
+    longest: bool = False  # the others yield to it, which ends last anyway
     nightly: bool = False  # left to `make nightly`, unless it is asked for by name
     once: bool = False  # a failure is a finding, even if it does not come again
 
@@ -32,7 +32,7 @@ class Room:
 # In the order in which they start: the longest first. Those that compute and never wait come last,
 # so that no core is idle at the end.
 ROOMS = (
-    Room("e2e", "tests/e2e", waits=True, spark=True),
+    Room("e2e", "tests/e2e", waits=True, spark=True, longest=True),
     Room("spark", "tests/spark", spark=True, longest=True),
     Room("localcloud-kafka", "localcloud/tests/kafka"),
     Room("localcloud", "localcloud/tests"),

@@ -13,7 +13,7 @@ from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka
 
-_TRIALS = (20, 100)
+_TRIALS = (8, 100)
 
 
 @pytest.fixture(autouse=True)
