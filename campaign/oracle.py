@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import fastavro
 
-from campaign.history import Fate, History, Made, Record, Row, Sent, find_id
+from campaign.history import Fate, History, Letter, Made, Record, Row, Sent, find_id
 from systems.matching import matches
 
 _HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the id of the schema
@@ -233,29 +233,45 @@ def _check_letters(
     program: str, made: Made, history: History, mended: Collection[str]
 ) -> Iterator[Problem]:
     wanted = {
-        each.place: (history.hostile[each.value], each.value)
+        each.place: Letter(each.place, history.hostile[each.value], each.value)
         for each in history.records
         if each.value is not None and each.value in history.hostile
     }
-    found = {each.place: (each.reason, each.value) for each in made.letters}
+    found = {each.place: each for each in made.letters}
     done = {each.place for each in made.letters if each.is_done}
-    for place, (reason, _) in wanted.items():
+    for place, letter in wanted.items():
         if place not in found:
-            yield Problem(Kind.LOST, f"{program}: no dead letter of {place}, expected {reason}")
-        elif found[place][0] != reason:
-            said = f"the dead letter of {place} says {found[place][0]}, expected {reason}"
-            yield Problem(Kind.LETTER, f"{program}: {said}")
-        elif found[place][1] != wanted[place][1]:
-            yield Problem(Kind.WRONG, f"{program}: the dead letter of {place} has other bytes")
-        elif place in mended and place not in done:
-            yield Problem(Kind.LOST, f"{program}: the dead letter of {place} is still open")
-        elif place in done and place not in mended:
-            yield Problem(Kind.LETTER, f"{program}: {place} cannot be read, and its letter is done")
+            said = f"no dead letter of {place}, expected {letter.reason}"
+            yield Problem(Kind.LOST, f"{program}: {said}")
+        elif problem := _check_letter(letter, found[place]) or _check_mark(place, mended, done):
+            yield Problem(problem.kind, f"{program}: {problem.what}")
     for place in found.keys() - wanted.keys():
-        yield Problem(Kind.LETTER, f"{program}: {place} is good, given up for {found[place][0]}")
+        yield Problem(
+            Kind.LETTER, f"{program}: {place} is good, given up for {found[place].reason}"
+        )
     times = Counter(each.place for each in made.letters)
     for place in (place for place, count in times.items() if count > 1):
         yield Problem(Kind.TWICE, f"{program}: {times[place]} dead letters of {place}")
+
+
+def _check_letter(wanted: Letter, found: Letter) -> Problem | None:
+    """Return what differs between the dead letter of a hostile record and the one it must have."""
+    place = wanted.place
+    if found.reason != wanted.reason:
+        said = f"the dead letter of {place} says {found.reason}, expected {wanted.reason}"
+        return Problem(Kind.LETTER, said)
+    if found.value != wanted.value:
+        return Problem(Kind.WRONG, f"the dead letter of {place} has other bytes")
+    return None
+
+
+def _check_mark(place: str, mended: Collection[str], done: Collection[str]) -> Problem | None:
+    """Return what is wrong if a letter is open though its record was mended, or the reverse."""
+    if place in mended and place not in done:
+        return Problem(Kind.LOST, f"the dead letter of {place} is still open")
+    if place in done and place not in mended:
+        return Problem(Kind.LETTER, f"{place} cannot be read, and its letter is done")
+    return None
 
 
 def compare(values: Row, row: Row) -> str:

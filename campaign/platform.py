@@ -59,13 +59,16 @@ _CALL: Final = Config(
 )  # a request that is sent again would be another event
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Platform:
-    """The programs and services of a run; who holds `brokers` may take one of them down, and who
-    holds `clock` sets that of the consumer function.
+    """The programs and services of a run.
 
-    Functions, mapping, drivers and followers reach brokers over `links`; who judges does not. Other
-    jobs beside the job are in `others`, by their names.
+    Attributes:
+        brokers: who holds it may take a broker down.
+        clock: who holds it sets the clock of the consumer function.
+        links: the way of functions, mapping, drivers and followers to brokers; who judges has none.
+        mapping: the identity of the mapping of the consumer function.
+        others: the jobs beside the job, by their names.
     """
 
     cloud: Cloud
@@ -184,16 +187,26 @@ def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
         traps = Traps()
         stack.enter_context(world.faults.wrapped(traps.around))
         yield Platform(
-            cloud, client, world, consumer, producer, bucket, job,
-            Lock(), Lock(), links, traps, mapping,
-            Offsets(servers, TOPIC, mapping, job.tell),
-            Replays(world, job, traps) if "replay" in schedule.programs else None,
-            {
+            cloud=cloud,
+            client=client,
+            world=world,
+            consumer=consumer,
+            producer=producer,
+            bucket=bucket,
+            job=job,
+            brokers=Lock(),
+            clock=Lock(),
+            links=links,
+            traps=traps,
+            mapping=mapping,
+            offsets=Offsets(servers, TOPIC, mapping, job.tell),
+            replays=Replays(world, job, traps) if "replay" in schedule.programs else None,
+            others={
                 name: stack.enter_context(run(world, cloud, client, folder, schedule.seed))
                 for name, run in _OTHERS.items()
                 if name in schedule.programs
             },
-        )  # fmt: skip
+        )
 
 
 def _create_topic(cluster: Any) -> None:
