@@ -15,7 +15,7 @@ from typing import Any
 from penstock.errors import SchemaConflictError
 from penstock.schemas._errors import show
 from penstock.schemas._normal_form import to_schema
-from penstock.schemas._types import MAX_EXPANDED_TYPES, NUMBERS, AvroField, AvroType
+from penstock.schemas._types import LOGICAL, MAX_EXPANDED_TYPES, NUMBERS, AvroField, AvroType
 from penstock.schemas.names import join_path
 
 _NULL = AvroType("null")
@@ -74,8 +74,10 @@ def _merge_family(group: Sequence[AvroType], path: str) -> AvroType:
     for other in group[1:]:
         if other.logical != first.logical or other.size != first.size:
             raise _conflict(first, other, path)
-    attributes = _shared([each.attributes for each in group])
     kind = _widest({each.kind for each in group})
+    attributes = _shared([each.attributes for each in group])
+    if AvroType(kind, attributes=attributes).logical != first.logical:  # parts of invalid ones
+        attributes = {key: it for key, it in attributes.items() if key not in LOGICAL}
     if first.item is not None:
         inside = f"{path}{'[]' if kind == 'array' else '{}'}"
         items = [each.item for each in group if each.item is not None]

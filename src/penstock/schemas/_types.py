@@ -36,7 +36,18 @@ _SHOWN_CHARACTERS = 200
 # A schema can reference one type twice, and that type can do the same: 30 lines of text expand to
 # 2^30 fields. The functions of this package walk the expanded form, so its size is bounded.
 MAX_EXPANDED_TYPES = 100_000
-_LOGICAL = ("logicalType", "precision", "scale")
+LOGICAL: Final = ("logicalType", "precision", "scale")
+# The kind that Avro defines each for, which it ignores on another kind.
+_KIND_OF: Final = {
+    "date": "int",
+    "time-millis": "int",
+    **{
+        f"{name}-{unit}": "long"
+        for name in ("timestamp", "local-timestamp")
+        for unit in ("millis", "micros", "nanos")
+    },
+    "time-micros": "long",
+}
 _STRUCTURE = frozenset(
     {"type", "name", "namespace", "aliases", "fields", "symbols", "items", "values", "size"}
 )
@@ -78,11 +89,25 @@ class AvroType:
 
     @property
     def logical(self) -> tuple[Any, ...]:
-        """The logical type with its precision and scale; empty for a plain type."""
-        name, precision, scale = (self.attributes.get(key) for key in _LOGICAL)
-        if name == "decimal" and "scale" not in self.attributes:
-            scale = 0  # as Avro says
-        return (name, precision, scale) if name is not None else ()
+        """The logical type, a decimal with its precision and scale.
+
+        It is empty for a plain type, for one that Avro ignores as invalid, and for text, which
+        is the same text under each.
+        """
+        name = self.attributes.get("logicalType")
+        if not isinstance(name, str) or self.kind == "string":
+            return ()
+        if self.kind != _KIND_OF.get(name, self.kind):
+            return ()
+        if name != "decimal":
+            return (name,)
+        precision, scale = self.attributes.get("precision"), self.attributes.get("scale", 0)
+        is_valid = (
+            self.kind in {"bytes", "fixed"}
+            and type(precision) is type(scale) is int
+            and 0 <= scale <= precision > 0
+        )
+        return (name, precision, scale) if is_valid else ()
 
     @property
     def nullable(self) -> bool:
@@ -107,9 +132,8 @@ class AvroType:
         if self.item is not None:
             return f"{self.kind} of {self.item.describe(symbols)}"
         if self.logical:
-            precision, scale = self.logical[1:]
-            digits = "" if precision is None else f"({precision}, {scale or 0})"
-            return f"{self.logical[0]}{digits}"
+            name, *digits = self.logical
+            return f"{name}({', '.join(map(str, digits))})" if digits else str(name)
         if self.kind == "enum":
             more = ", ..." if len(self.symbols[:symbols]) < len(self.symbols) else ""
             return f"enum {self.short_name} [{', '.join(self.symbols[:symbols])}{more}]"

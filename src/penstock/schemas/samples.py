@@ -55,7 +55,7 @@ def _compile(type_: AvroType, most: int) -> _Sampler:
             return lambda random: random.choice(type_.symbols)
         case "fixed" | "bytes":
             return _compile_bytes(type_)
-    is_uuid = type_.kind == "string" and type_.logical[:1] == ("uuid",)
+    is_uuid = type_.kind == "string" and type_.attributes.get("logicalType") == "uuid"
     return _SCALARS["uuid" if is_uuid else type_.kind]
 
 

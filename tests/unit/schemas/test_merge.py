@@ -38,6 +38,8 @@ _BC = {"type": "enum", "name": "E", "symbols": ["B", "C"]}
 _FIXED = {"type": "fixed", "name": "X", "size": 4}
 _MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+_FIFTY = {"type": "bytes", "logicalType": "decimal", "precision": 50, "scale": 2}
+_UUID = {"type": "string", "logicalType": "uuid"}
 _WHOLE = {"type": "bytes", "logicalType": "decimal", "precision": 9}
 
 
@@ -66,6 +68,15 @@ _WHOLE = {"type": "bytes", "logicalType": "decimal", "precision": 9}
         ([_MONEY, _MONEY], _MONEY),
         ([_WHOLE, _WHOLE | {"scale": 0}], _WHOLE),
         ([_WHOLE | {"scale": 0}, _WHOLE], _WHOLE),
+        # Text is text, and Avro ignores a logical type that is not valid.
+        (["string", _UUID], "string"),
+        ([_UUID, _UUID], _UUID),
+        (["string", {"type": "string", "logicalType": "timestamp-millis"}], "string"),
+        (["int", {"type": "int", "logicalType": "timestamp-millis"}], "int"),
+        (["bytes", {"type": "bytes", "logicalType": "decimal"}], "bytes"),
+        (["long", {"type": "long", "logicalType": ["a"]}], "long"),
+        ([_MILLIS, _MILLIS | {"precision": 3}], _MILLIS),
+        ([_WHOLE | {"scale": 10}, _WHOLE | {"scale": 11}], "bytes"),
         ([{"type": "string", "doc": "x", "a": 1}, {"type": "string", "doc": "y", "a": 1}],
          {"type": "string", "a": 1}),
     ],
@@ -90,6 +101,12 @@ def test_types_that_merge(types: list[Any], merged: Any) -> None:
         (["long", _MILLIS], "long", "timestamp-millis"),
         ([_MONEY, _MONEY | {"scale": 3}], "decimal(9, 2)", "decimal(9, 3)"),
         ([_WHOLE, _WHOLE | {"scale": 1}], "decimal(9, 0)", "decimal(9, 1)"),
+        (["bytes", _WHOLE], "bytes", "decimal(9, 0)"),
+        ([_WHOLE | {"scale": 10}, _WHOLE], "bytes", "decimal(9, 0)"),
+        ([_FIFTY, _FIFTY | {"scale": 3}], "decimal(50, 2)", "decimal(50, 3)"),
+        ([{"type": "int", "logicalType": "time-millis"},
+          {"type": "long", "logicalType": "time-micros"}], "time-millis", "time-micros"),
+        (["long", {"type": "long", "logicalType": "my-own"}], "long", "my-own"),
         ([_FIXED, _FIXED | {"size": 5}], "fixed X(4)", "fixed X(5)"),
         ([_AB, "string"], "enum E [A, B]", "string"),
         ([_AB, _BC | {"name": "F"}], "enum E [A, B]", "enum F [B, C]"),
