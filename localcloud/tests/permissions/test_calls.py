@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.testing.policies import allow, allow_role, keys_of
+from localcloud.testing.policies import allow, allow_role, keys_of, trust
 from tests.account_ids import CONSUMER
 
 
@@ -18,6 +20,9 @@ _KEY = {"id": {"S": "1"}}
 _REGION = "arn:aws:{}:eu-central-1:222222222222:"
 _TABLE = _REGION.format("dynamodb") + "table/"
 _GLUE = _REGION.format("glue")
+_ALARM = _REGION.format("cloudwatch") + "alarm:"
+_ELB = _REGION.format("elasticloadbalancing")
+_IAM = "arn:aws:iam::222222222222:"
 
 # service, operation, its parameters, the action and the resource that IAM judges
 _CALLS = [
@@ -157,7 +162,110 @@ _CALLS = [
         "CreateLogStream",
         _REGION.format("logs") + "log-group:g:log-stream:s",
     ),
-    ("cloudwatch", "list_metrics", {}, "ListMetrics", None),
+    ("cloudwatch", "list_metrics", {}, "ListMetrics", "*"),
+    ("cloudwatch", "delete_alarms", {"AlarmNames": ["a", "b"]}, "DeleteAlarms", _ALARM + "a"),
+    ("cloudwatch", "describe_alarms", {}, "DescribeAlarms", _ALARM + "*"),
+    (
+        "cloudwatch",
+        "get_dashboard",
+        {"DashboardName": "d"},
+        "GetDashboard",
+        "arn:aws:cloudwatch::222222222222:dashboard/d",
+    ),
+    ("events", "list_rules", {}, "ListRules", "*"),
+    ("events", "describe_rule", {"Name": "r"}, "DescribeRule", _REGION.format("events") + "rule/r"),
+    (
+        "events",
+        "list_targets_by_rule",
+        {"Rule": "r", "EventBusName": "b"},
+        "ListTargetsByRule",
+        _REGION.format("events") + "rule/b/r",
+    ),
+    (
+        "events",
+        "put_events",
+        {"Entries": [{"Source": "s", "DetailType": "d", "Detail": "{}"}]},
+        "PutEvents",
+        _REGION.format("events") + "event-bus/default",
+    ),
+    ("iam", "list_roles", {}, "ListRoles", "*"),
+    ("iam", "get_role", {"RoleName": "r"}, "GetRole", _IAM + "role/r"),
+    (
+        "iam",
+        "add_role_to_instance_profile",
+        {"InstanceProfileName": "p", "RoleName": "r"},
+        "AddRoleToInstanceProfile",
+        _IAM + "instance-profile/p",
+    ),
+    (
+        "iam",
+        "create_role",
+        {"RoleName": "r", "Path": "/a/", "AssumeRolePolicyDocument": "{}"},
+        "CreateRole",
+        _IAM + "role/a/r",
+    ),
+    (
+        "iam",
+        "create_policy",
+        {"PolicyName": "p", "PolicyDocument": "{}"},
+        "CreatePolicy",
+        _IAM + "policy/p",
+    ),
+    ("iam", "get_policy", {"PolicyArn": _IAM + "policy/p"}, "GetPolicy", _IAM + "policy/p"),
+    (
+        "iam",
+        "create_service_linked_role",
+        {"AWSServiceName": "kafka.amazonaws.com"},
+        "CreateServiceLinkedRole",
+        _IAM + "role/aws-service-role/kafka.amazonaws.com/*",
+    ),
+    ("elbv2", "describe_load_balancers", {}, "DescribeLoadBalancers", "*"),
+    (
+        "elbv2",
+        "create_target_group",
+        {"Name": "g"},
+        "CreateTargetGroup",
+        _ELB + "targetgroup/g/*",
+    ),
+    (
+        "elbv2",
+        "create_load_balancer",
+        {"Name": "l", "Type": "network", "Subnets": ["subnet-1"]},
+        "CreateLoadBalancer",
+        _ELB + "loadbalancer/net/l/*",
+    ),
+    (
+        "elbv2",
+        "add_tags",
+        {"ResourceArns": [_ELB + "targetgroup/g/1"], "Tags": [{"Key": "k"}]},
+        "AddTags",
+        _ELB + "targetgroup/g/1",
+    ),
+    (
+        "elbv2",
+        "modify_listener",
+        {"ListenerArn": _ELB + "listener/net/l/1/2"},
+        "ModifyListener",
+        _ELB + "listener/net/l/1/2",
+    ),
+    (
+        "application-autoscaling",
+        "describe_scalable_targets",
+        {"ServiceNamespace": "kafka"},
+        "DescribeScalableTargets",
+        "*",
+    ),
+    (
+        "application-autoscaling",
+        "deregister_scalable_target",
+        {
+            "ServiceNamespace": "kafka",
+            "ResourceId": "c",
+            "ScalableDimension": "kafka:broker-storage:VolumeSize",
+        },
+        "DeregisterScalableTarget",
+        _REGION.format("application-autoscaling") + "scalable-target/*",
+    ),
     ("ec2", "describe_vpcs", {}, "DescribeVpcs", "*"),
     (
         "ec2",
@@ -262,10 +370,13 @@ _CALLS = [
 _XML, _JSON = ("AccessDenied", 403), ("AccessDeniedException", 400)
 _PREFIXES = {
     "dynamodbstreams": "dynamodb",
+    "elbv2": "elasticloadbalancing",
     "resourcegroupstaggingapi": "tag",
     "stepfunctions": "states",
 }
 _CODES = {
+    "elbv2": _XML,
+    "iam": _XML,
     "s3": _XML,
     "sqs": _XML,
     "ec2": _XML,
@@ -307,6 +418,45 @@ def test_every_table_of_a_batch_needs_the_permission(iam, role, acting):
     batch = {table: {"Keys": [_KEY]} for table in ("mine", "others")}
     with pytest.raises(ClientError, match=r"dynamodb:BatchGetItem on resource: .*table/others"):
         acting("dynamodb").batch_get_item(RequestItems=batch)
+
+
+def test_a_role_is_judged_with_its_path(iam, role, acting):
+    iam.create_role(RoleName="apart", Path="/team/", AssumeRolePolicyDocument=trust(CONSUMER))
+    allow_role(role, iam, allow("iam:GetRole", f"{_IAM}role/apart"))
+
+    with pytest.raises(ClientError, match=f"iam:GetRole on resource: {_IAM}role/team/apart "):
+        acting("iam").get_role(RoleName="apart")
+
+    allow_role(role, iam, allow("iam:GetRole", f"{_IAM}role/team/*"))
+    assert acting("iam").get_role(RoleName="apart")["Role"]["Path"] == "/team/"
+
+
+_TAGS = [{"Key": "k", "Value": "v"}]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "params", "action", "needed"),
+    [
+        ("elbv2", "create_target_group", {"Name": "g", "Tags": _TAGS},
+         "elasticloadbalancing:CreateTargetGroup", "elasticloadbalancing:AddTags"),
+        ("elbv2", "create_listener",
+         {"LoadBalancerArn": _ELB + "loadbalancer/net/l/1", "DefaultActions": [], "Tags": _TAGS},
+         "elasticloadbalancing:CreateListener",
+         f"elasticloadbalancing:AddTags on resource: {_ELB}listener/net/l/1/*"),
+        ("events", "put_rule", {"Name": "r", "EventPattern": "{}", "Tags": _TAGS},
+         "events:PutRule", "events:TagResource"),
+        ("cloudwatch", "put_metric_alarm",
+         {"AlarmName": "a", "EvaluationPeriods": 1, "ComparisonOperator": "LessThanThreshold",
+          "Tags": _TAGS},
+         "cloudwatch:PutMetricAlarm", f"cloudwatch:TagResource on resource: {_ALARM}a"),
+    ],
+)  # fmt: skip
+def test_what_is_made_with_tags_needs_the_permission_to_tag(  # noqa: PLR0913, PLR0917 - a table
+    iam, role, acting, service, operation, params, action, needed
+):
+    allow_role(role, iam, allow(action))
+    with pytest.raises(ClientError, match=re.escape(f"not authorized to perform: {needed}")):
+        getattr(acting(service), operation)(**params)
 
 
 def test_a_copy_reads_its_source(iam, role, acting):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
-from localcloud.identity.access import by_action
+from localcloud.services.autoscaling.iam_resources import list_resources
 
 SERVICE = Service(
     "application-autoscaling",
     endpoint="application-autoscaling",
     throttle=ErrorCode("ThrottlingException", 400),
-    resources=by_action,
+    resources=list_resources,
     operations=("targets",),
     linked_roles={
         "RegisterScalableTarget": LinkedRole(

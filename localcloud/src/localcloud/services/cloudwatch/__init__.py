@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcloud.door.service import ErrorCode, Moto, Service
-from localcloud.identity.access import by_action
+from localcloud.services.cloudwatch.iam_resources import list_resources
 
 SERVICE = Service(
     "cloudwatch",
     endpoint="monitoring",
     throttle=ErrorCode("Throttling", 400),
-    resources=by_action,
+    resources=list_resources,
     operations=("alarms", "dashboards"),
     signing_names=("monitoring",),
     status=("alarms",),

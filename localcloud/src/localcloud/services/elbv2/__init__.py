@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
-from localcloud.identity.access import by_action
+from localcloud.services.elbv2.iam_resources import list_resources
 
 SERVICE = Service(
     "elbv2",
     endpoint="elasticloadbalancing",
     throttle=ErrorCode("Throttling", 400),
-    resources=by_action,
+    resources=list_resources,
     operations=("load_balancers",),
     signing_names=("elasticloadbalancing",),
     prefix="elasticloadbalancing",

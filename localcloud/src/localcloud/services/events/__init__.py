@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcloud.door.service import ErrorCode, Moto, Service
-from localcloud.identity.access import by_action
+from localcloud.services.events.iam_resources import list_resources
 
 SERVICE = Service(
     "events",
     endpoint="events",
     throttle=ErrorCode("ThrottlingException", 400),
-    resources=by_action,
+    resources=list_resources,
     operations=("rules",),
     moto=Moto(
         keeps="DisableRule EnableRule PutRule TagResource TestEventPattern",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcloud.door.service import ErrorCode, Moto, Service
-from localcloud.identity.access import by_action
+from localcloud.services.iam.iam_resources import list_resources
 
 SERVICE = Service(
     "iam",
     endpoint=None,
     throttle=ErrorCode("Throttling", 400),
-    resources=by_action,
+    resources=list_resources,
     operations=("policy_quotas",),
     one_at_a_time=True,
     moto=Moto(
