@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -156,3 +159,33 @@ def test_terraform_gets_no_change_to_wait_for(terraform_dns, make_vpc):
     assert not [it for it in answers if "ChangeInfo" in it]
     assert answers[0]["HostedZone"]["Config"]["PrivateZone"] is True
     assert answers[1]["DelegationSet"]["NameServers"]
+
+
+def test_records_of_one_zone_that_change_at_once_can_all_be_deleted(client) -> None:
+    route53 = client("route53", config=Config(max_pool_connections=8))
+    zone = route53.create_hosted_zone(Name="many.test", CallerReference="many")["HostedZone"]["Id"]
+
+    def change(action, number):
+        record = {
+            "Name": f"r{number}.many.test",
+            "Type": "A",
+            "TTL": 60,
+            "ResourceRecords": [{"Value": "10.0.0.1"}],
+        }
+        batch = {"Changes": [{"Action": action, "ResourceRecordSet": record}]}
+        route53.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+
+    def make_and_delete(first):
+        for number in range(first, 200, 8):
+            change("CREATE", number)
+            change("DELETE", number)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that threads take turns in the middle of a change
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(make_and_delete, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+
+    route53.delete_hosted_zone(Id=zone)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from typing import Any, Final
 
 from moto.route53.models import route53_backends
 
@@ -10,6 +11,8 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.services.route53.changes import describe_change, forward
+
+_CHANGING: Final = threading.Lock()
 
 
 @operation("route53", "CreateHostedZone")
@@ -57,12 +60,17 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
 
 @operation("route53", "ChangeResourceRecordSets")
 def change_resource_record_sets(call: Call) -> HttpAnswer:
-    """Change records; remove moto's notes of deleted ones, which would block them later."""
-    answer = forward(call)
-    zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
-    if answer.status < 300 and zone is not None:
-        there = {(inventory.plain_name(one.name), one.type) for one in zone.rrsets}
-        zone.rr_changes[:] = [it for it in zone.rr_changes if _key(it) in there]
+    """Change records; remove moto's notes of deleted ones, which would block them later.
+
+    Without the lock the note of a record that is made meanwhile was removed too, and then moto did
+    not delete the record.
+    """
+    with _CHANGING:
+        answer = forward(call)
+        zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
+        if answer.status < 300 and zone is not None:
+            there = {(inventory.plain_name(one.name), one.type) for one in zone.rrsets}
+            zone.rr_changes[:] = [it for it in zone.rr_changes if _key(it) in there]
     return answer
 
 
