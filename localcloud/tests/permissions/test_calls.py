@@ -211,6 +211,8 @@ _CALLS = [
         "CreatePolicy",
         _IAM + "policy/p",
     ),
+    ("iam", "create_user", {"UserName": "u"}, "CreateUser", _IAM + "user/u"),
+    ("iam", "create_group", {"GroupName": "g"}, "CreateGroup", _IAM + "group/g"),
     ("iam", "get_policy", {"PolicyArn": _IAM + "policy/p"}, "GetPolicy", _IAM + "policy/p"),
     (
         "iam",

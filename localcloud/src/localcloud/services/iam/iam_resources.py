@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moto.iam.exceptions import NotFoundException
+from moto.iam.exceptions import IAMException
 from moto.iam.models import iam_backends
 
 from localcloud.door.operations import Call
@@ -54,6 +54,6 @@ def _read_arn(call: Call, kind: str, name: str) -> str | None:
     backend = iam_backends[call.account]["aws"]
     try:
         found = getattr(backend, f"get_{kind.replace('-', '_')}")(name)
-    except NotFoundException:
+    except IAMException:  # not found, by one of two errors
         return None
     return str(found.arn)
