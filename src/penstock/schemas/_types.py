@@ -41,11 +41,12 @@ LOGICAL: Final = ("logicalType", "precision", "scale")
 _KIND_OF: Final = {
     "date": "int",
     "time-millis": "int",
-    **{
-        f"{name}-{unit}": "long"
-        for name in ("timestamp", "local-timestamp")
-        for unit in ("millis", "micros", "nanos")
-    },
+    "timestamp-millis": "long",
+    "timestamp-micros": "long",
+    "timestamp-nanos": "long",
+    "local-timestamp-millis": "long",
+    "local-timestamp-micros": "long",
+    "local-timestamp-nanos": "long",
     "time-micros": "long",
 }
 _STRUCTURE = frozenset(

@@ -71,7 +71,6 @@ _WHOLE = {"type": "bytes", "logicalType": "decimal", "precision": 9}
         # Text is text, and Avro ignores a logical type that is not valid.
         (["string", _UUID], "string"),
         ([_UUID, _UUID], _UUID),
-        (["string", {"type": "string", "logicalType": "timestamp-millis"}], "string"),
         (["int", {"type": "int", "logicalType": "timestamp-millis"}], "int"),
         (["bytes", {"type": "bytes", "logicalType": "decimal"}], "bytes"),
         (["long", {"type": "long", "logicalType": ["a"]}], "long"),
@@ -104,8 +103,6 @@ def test_types_that_merge(types: list[Any], merged: Any) -> None:
         (["bytes", _WHOLE], "bytes", "decimal(9, 0)"),
         ([_WHOLE | {"scale": 10}, _WHOLE], "bytes", "decimal(9, 0)"),
         ([_FIFTY, _FIFTY | {"scale": 3}], "decimal(50, 2)", "decimal(50, 3)"),
-        ([{"type": "int", "logicalType": "time-millis"},
-          {"type": "long", "logicalType": "time-micros"}], "time-millis", "time-micros"),
         (["long", {"type": "long", "logicalType": "my-own"}], "long", "my-own"),
         ([_FIXED, _FIXED | {"size": 5}], "fixed X(4)", "fixed X(5)"),
         ([_AB, "string"], "enum E [A, B]", "string"),
