@@ -13,21 +13,22 @@ from localcloud.identity.access import Access
 
 _LISTS: Final = frozenset(
     {
-        *("GetMetricData", "GetMetricStatistics", "ListDashboards", "ListMetrics"),
-        "PutMetricData",
+        *("GetMetricData", "GetMetricStatistics", "ListDashboards"),
+        *("ListMetrics", "PutMetricData"),
     }
 )
 
 
 def list_resources(call: Call, action: str) -> Iterator[Access]:
     """Yield the alarms or dashboards of a call; one that names no alarm is about all."""
-    params, end = call.params, f"{call.account}:"
-    alarms = f"arn:aws:cloudwatch:{call.region}:{end}alarm:"
+    params = call.params
+    alarms = f"arn:aws:cloudwatch:{call.region}:{call.account}:alarm:"
+    dashboards = f"arn:aws:cloudwatch::{call.account}:dashboard/"
     if call.operation in _LISTS:
         yield Access(action, "*")
     elif "Dashboard" in call.operation:
         names = params.get("DashboardNames") or [params.get("DashboardName", "")]
-        yield from (Access(action, f"arn:aws:cloudwatch::{end}dashboard/{each}") for each in names)
+        yield from (Access(action, f"{dashboards}{each}") for each in names)
     elif arn := params.get("ResourceARN"):
         yield Access(action, arn)
     else:

@@ -1,4 +1,4 @@
-"""What DynamoDB refuses of the expressions of a request, and moto takes.
+"""The limits of the expressions of a request that moto does not have.
 
 Sources: DynamoDB Developer Guide, "Quotas in Amazon DynamoDB" (expression parameters) and
 "Expression attribute names (aliases) in DynamoDB".

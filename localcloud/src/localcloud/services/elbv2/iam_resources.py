@@ -21,14 +21,15 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
     if call.operation.startswith("Describe"):
         yield Access(action, "*")
         return
-    arns = call.params.get("ResourceArns") or [_find_arn(call)]
-    yield from (Access(action, arn) for arn in arns)
+    if arns := call.params.get("ResourceArns"):
+        yield from (Access(action, arn) for arn in arns)
+        return
+    arn = _find_arn(call)
+    yield Access(action, arn)
     if call.operation.startswith("Create") and call.params.get("Tags"):
-        (arn,) = arns
-        made = f"{arn}/*".replace(":loadbalancer/", ":listener/")
-        yield Access(
-            "elasticloadbalancing:AddTags", made if call.operation == "CreateListener" else arn
-        )
+        if call.operation == "CreateListener":
+            arn = f"{arn}/*".replace(":loadbalancer/", ":listener/")
+        yield Access("elasticloadbalancing:AddTags", arn)
 
 
 def _find_arn(call: Call) -> str | None:
@@ -40,6 +41,4 @@ def _find_arn(call: Call) -> str | None:
             return f"{start}loadbalancer/{kind}/{params.get('Name', '')}/*"
         case "CreateTargetGroup":
             return f"{start}targetgroup/{params.get('Name', '')}/*"
-        case "CreateListener":
-            return str(params.get("LoadBalancerArn", ""))
     return next((str(params[name]) for name in _ARNS if params.get(name)), None)
