@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import zlib
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from penstock.consuming import SchemaReaders
 from penstock.extensions.cdc.spark.current import CurrentTable
@@ -27,7 +27,9 @@ from tests.spark.batches import open_batches
 from tests.spark.records import KAFKA
 from tests.spark.sinks import FileErrors
 
-NOON_MS = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000
+# Of yesterday, since a job forgets deletions that are older than Kafka's records.
+_NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+NOON_MS = int(_NOON.timestamp()) * 1_000
 COLUMNS = {
     "id": ("int", 0),
     "title": ("string", ""),
@@ -250,7 +252,7 @@ class CdcJob:
             number, self.number = self.number, self.number + 1
         rows = [
             (self.frame("key", *key), self.frame("value", *value), "pagila.public.film",
-             partition, offset, datetime.fromtimestamp(NOON_MS / 1000, UTC),
+             partition, offset, _NOON,
              self.head(key[0], value[0]))
             for partition, offset, *record in placed
             for key, value in [(record[:2], record[2:])]
