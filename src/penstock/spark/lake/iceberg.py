@@ -6,12 +6,15 @@ Reading the history of a table takes milliseconds there, and a second in its met
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -28,6 +31,7 @@ _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ANCESTOR: Final = ".CherrypickAncestorCommitException"
 _COPIED_FROM: Final = "source-snapshot-id"
+_IN_THE_PAST: Final = re.compile(r"Invalid update timestamp (\d+): before [a-z ]+ (\d+)")
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, jitter=True)
 
 
@@ -66,6 +70,26 @@ def register_writer_catalog(spark: SparkSession) -> None:
 def qualify_table(table: str, catalog: str = LAKE_CATALOG) -> str:
     """Return a table's name, DATABASE.TABLE, with the catalog in front."""
     return f"{catalog}.{table}"
+
+
+@contextmanager
+def commits_to(name: str) -> Iterator[None]:
+    """Tell that a clock is wrong where Iceberg refuses a commit that is older than the last one.
+
+    Raises:
+        SinkUnavailableError: the last commit is over a minute later than this machine's time.
+    """
+    try:
+        yield
+    except (Py4JJavaError, IllegalArgumentException) as error:
+        found = _IN_THE_PAST.search(str(error))
+        if found is None:
+            raise
+        seconds = (int(found[2]) - int(found[1])) // 1_000
+        raise SinkUnavailableError(
+            f"the last commit to {name} is {seconds} s later than the time of this machine, "
+            "expected 60 s at most; set its clock, or that of the other machine that commits"
+        ) from error
 
 
 class IcebergTable:

@@ -20,18 +20,13 @@ from penstock.consuming import ErrorSink
 from penstock.errors import CheckpointInUseError, Reason, SettingsError
 from penstock.settings import setting
 from penstock.spark.failures import LoggedErrors
-from penstock.spark.lake.conversion import (
-    EventTime,
-    find_inexact,
-    project_event,
-    quote,
-    write_type,
-)
+from penstock.spark.lake.conversion import EventTime, find_inexact, project_event, quote, write_type
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import (
     LAKE_CATALOG,
     WRITER_CATALOG,
     IcebergTable,
+    commits_to,
     qualify_table,
     register_writer_catalog,
 )
@@ -156,11 +151,12 @@ class Lake(AppendSink):
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
-        table = self._open(rows.sparkSession)
-        if self._has(table, part):
-            # The driver may have ended between the append and the dead letters.
-            return self._file_inexact(table, rows)
-        return self._append(table, rows, Marker.of(part.batch, part.number))
+        with commits_to(self._name):
+            table = self._open(rows.sparkSession)
+            if self._has(table, part):
+                # The driver may have ended between the append and the dead letters.
+                return self._file_inexact(table, rows)
+            return self._append(table, rows, Marker.of(part.batch, part.number))
 
     def _has(self, table: IcebergTable, part: Part) -> bool:
         """Return whether the table has a part; record the query before its first one."""
@@ -181,8 +177,9 @@ class Lake(AppendSink):
         Returns:
             None if rows must be checked one by one, or the table's files need an order of rows.
         """
-        table = self._open(rows.sparkSession)
-        grow_table(self._spark, table, event_type(rows))
+        with commits_to(self._name):
+            table = self._open(rows.sparkSession)
+            grow_table(self._spark, table, event_type(rows))
         columns = table.schema()
         if find_inexact(event_type(rows), columns):
             return None
@@ -208,14 +205,15 @@ class Lake(AppendSink):
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
         session = plan.made_for.session
-        table = self._open(session)
-        if self._has(table, part):
+        with commits_to(self._name):
+            table = self._open(session)
+            if self._has(table, part):
+                return True
+            if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
+                return False
+            stage = partial(self._stage_files, session, table, messages)
+            self._publish(table, stage, Marker.of(part.batch, part.number))
             return True
-        if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
-            return False
-        stage = partial(self._stage_files, session, table, messages)
-        self._publish(table, stage, Marker.of(part.batch, part.number))
-        return True
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
@@ -230,7 +228,8 @@ class Lake(AppendSink):
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointInUseError: rows of this name were published; nothing is written.
         """
-        return self._append(self._open(rows.sparkSession), rows, name)
+        with commits_to(self._name):
+            return self._append(self._open(rows.sparkSession), rows, name)
 
     def _append(
         self, table: IcebergTable, rows: DataFrame, marker: Marker | str

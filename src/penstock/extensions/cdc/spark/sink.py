@@ -22,6 +22,7 @@ from penstock.extensions.cdc.spark.net import (
     measure,
     order_changes,
 )
+from penstock.spark.lake.iceberg import commits_to
 from penstock.spark.rows import EVENT
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
@@ -143,7 +144,7 @@ class ChangeSink(Sink):
     def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
         ordered = order_changes(changes, log.state)
         lost = self.unavailable if log.is_unavailable else ""
-        with keep(find_net(ordered, log.state, lost)) as net:
+        with keep(find_net(ordered, log.state, lost)) as net, commits_to(f"tables of {self.topic}"):
             unavailable = find_unavailable(changes.type, self.unavailable)
             fields = tuple(name for name, _ in unavailable if name not in log.state.key)
             batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields)
