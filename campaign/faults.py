@@ -16,13 +16,14 @@ from campaign.platform import Platform
 from campaign.senders import Fields
 from localcloud.faults import Faults, Kind
 from localcloud.testing.policies import allow, document
-from systems.clocks import write_clock
+from systems.clocks import build_clock, write_clock
 from systems.killing import ROOT
 from systems.moments import CAPTURED, CONSUMED, STAGED, Moment
 from systems.processes import is_stopped
 from systems.supervised import SupervisedJob
 from systems.traps import Trap
 
+_WAITS: Final = "later than the time of this machine"  # says a driver that may not commit yet
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _ASK_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
@@ -108,6 +109,24 @@ def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
     return int(has_ended)
 
 
+def _set_driver_clock(platform: Platform, _: Fields, seconds: int) -> int:
+    """Begin a driver whose clock is wrong, and then one whose clock is right.
+
+    The one that is behind the other waits until it may commit.
+    """
+    with platform.job.lock, TemporaryDirectory() as folder:
+        platform.job.find_working()
+        platform.world.environ = build_clock(Path(folder) / "clock", seconds)
+        platform.job.end()
+        fired = seconds > 0 or _await(lambda: _WAITS in platform.job.tell())
+        platform.job.find_working()
+        platform.world.environ = {}
+        platform.job.end()
+        fired = fired and (seconds < 0 or _await(lambda: _WAITS in platform.job.tell()))
+        platform.job.find_working()
+    return int(fired)
+
+
 def _kill_staging(platform: Platform, _: Fields, moment: str) -> int:
     """Kill the driver of the staging job before or after a named call."""
     job = platform.others["staging"].job
@@ -187,7 +206,7 @@ def _set_clock(platform: Platform, _: Fields, minutes: int, seconds: float) -> i
     """Let the clock of the consumer function be wrong, so that AWS refuses what it signs."""
     with platform.clock, TemporaryDirectory() as folder:
         log = _CallLog(platform)
-        path = write_clock(Path(folder) / "clock", minutes)
+        path = write_clock(Path(folder) / "clock", 60 * minutes)
         platform.consumer.set_environment(PYTHONPATH=path)
         time.sleep(seconds)
         fired: int = _await(lambda: log.count("SignatureDoesNotMatch"))
@@ -297,6 +316,7 @@ _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "keys-moved": _move_keys,
     "function-hangs": _let_function_hang,
     "clock-wrong": _set_clock,
+    "driver-clock-wrong": _set_driver_clock,
     "answers-wrong": _answer_wrongly,
     "registry-wrong": _break_registry,
     "role-denied": _deny_role,

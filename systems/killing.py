@@ -41,24 +41,25 @@ class JobProcess:
         self,
         master: str,
         words: Sequence[str],
-        aws: Mapping[str, str],
+        environ: Mapping[str, str],
         hosts_file: Path,
         folder: Path,
     ) -> None:
-        """Start a program with its arguments in a folder, with the variables of AWS's clients.
+        """Start a program with its arguments in a folder, with variables of its own.
 
-        The program is in jobs/ of a clone, whose other sources it has.
+        The program is in jobs/ of a clone, whose other sources it has. Its variables name the
+        endpoint of AWS and the keys.
         """
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         sources = Path(words[0]).parents[1]
-        settings = _settings(aws["AWS_ENDPOINT_URL"], hosts_file, folder, self.is_quick)
+        settings = _settings(environ["AWS_ENDPOINT_URL"], hosts_file, folder, self.is_quick)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
                 [str(submit), "--master", master, *settings, *words],
                 cwd=folder,
-                env=_environ(hosts_file, folder, sources) | dict(aws),
+                env=_environ(hosts_file, folder, sources) | dict(environ),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -73,6 +73,7 @@ class World:
         self._hosts = folder / "hosts"
         write_hosts(self._hosts, kafka.cluster.names)
         self.sources = ROOT  # of the programs
+        self.environ: dict[str, str] = {}  # variables that the programs get beside their keys
         self._trap = Trap()
         self._runs, self._numbers = 0, count(1)
         self._keys: dict[str, dict[str, str]] = {}
@@ -109,9 +110,9 @@ class World:
         """Start a program of jobs/ with its arguments."""
         self._runs = number = next(self._numbers)
         folder = self._folder / f"{words[0]}-{number}"
-        aws = {"AWS_ENDPOINT_URL": self.endpoint, **self._find_keys(words[0])}
+        environ = self.environ | {"AWS_ENDPOINT_URL": self.endpoint, **self._find_keys(words[0])}
         program = str(self.sources / "jobs" / f"{words[0]}.py")
-        return JobProcess(master, [program, *words[1:]], aws, self._hosts, folder)
+        return JobProcess(master, [program, *words[1:]], environ, self._hosts, folder)
 
     def _find_keys(self, program: str) -> dict[str, str]:
         """Return the keys of a program's user, by whom its calls are known."""

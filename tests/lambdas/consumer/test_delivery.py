@@ -143,7 +143,7 @@ def test_a_function_with_a_wrong_clock_gives_up_no_record(
     """AWS refuses its signatures: the records wait until the clock is right."""
     clocks = fault("clock")
     flow.send_some(10)
-    flow.consumer.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", minutes))
+    flow.consumer.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", 60 * minutes))
     with flow.mapped() as mapping:
         flow.wait_for_problem(mapping, "answered sts:AssumeRole with SignatureDoesNotMatch")
         assert flow.is_empty()

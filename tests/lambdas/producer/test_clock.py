@@ -31,7 +31,7 @@ def test_a_sender_is_told_that_the_event_is_nowhere(
 ) -> None:
     """AWS lets it neither register nor keep; once the clock is right, the event is there once."""
     clocks = fault("clock")
-    producers.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", minutes))
+    producers.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", 60 * minutes))
     answer, _ = invoke(producers.client, producers.function, _EVENT)
     assert answer["errorType"] == "UndeliveredEventError"
     assert said in answer["errorMessage"]
