@@ -140,16 +140,7 @@ class PartWriter:
             refused.append(write_leased(sink, rows, part, self._context.lease))
 
         writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
-        is_marked = not self.needs_marker
-        counts = _compare(
-            part.batch, count_passes(checked, () if is_marked else writes, filters, keeper)
-        )
-        if is_marked and counts["rows"]:
-            _compare(part.batch, chain([counts], count_passes(checked, writes, filters)))
-        if counts["rows"]:
-            self._marked_until = 0.0
-        elif writes and not is_marked:
-            self._marked_until = time.monotonic() + MARKED_SECONDS
+        counts = self._write_rows(part.batch, checked, writes, filters, keeper)
         figures.add(counts)
         for each in refused:
             figures.add_rejected(each)
@@ -162,6 +153,30 @@ class PartWriter:
             given_up = self._store_bad(part, checked, keeper, counts["errors"])
             figures.add_dead_letters(given_up)
         return keeper
+
+    def _write_rows(
+        self,
+        batch: BatchId,
+        checked: DataFrame,
+        writes: Sequence[Callable[[DataFrame], None]],
+        filters: Mapping[str, str],
+        keeper: RecordKeeper | None,
+    ) -> Mapping[str, int]:
+        """Write the rows of a part, after it was counted if it needs no marker; return its counts.
+
+        Raises:
+            LostRecordsError: see `_compare`.
+        """
+        needs_marker = self.needs_marker
+        first = writes if needs_marker else ()
+        counts = _compare(batch, count_passes(checked, first, filters, keeper))
+        if counts["rows"]:
+            if not needs_marker:
+                _compare(batch, chain([counts], count_passes(checked, writes, filters)))
+            self._marked_until = 0.0
+        elif first:
+            self._marked_until = time.monotonic() + MARKED_SECONDS
+        return counts
 
     def _store_bad(
         self, part: Part, checked: DataFrame, keeper: RecordKeeper | None, bad: int
