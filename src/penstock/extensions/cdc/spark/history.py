@@ -45,7 +45,7 @@ from penstock.extensions.cdc.spark.current import (
 from penstock.extensions.cdc.spark.items import NONE, OLDER
 from penstock.extensions.cdc.spark.long_values import write_older
 from penstock.extensions.cdc.spark.net import BatchLog, Moment, find_unavailable
-from penstock.extensions.cdc.spark.sink import ChangeBatch, keep
+from penstock.extensions.cdc.spark.sink import ChangeBatch, keep_computed
 from penstock.spark.columns import match_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text
 from penstock.spark.lake.expiration import Expiration
@@ -145,9 +145,8 @@ class HistoryTable:
         both = changes.unionByName(known, allowMissingColumns=True)
         if is_late:
             both = _drop_written(both, target)
-        with keep(_put_in_order(both, target, batch.log)) as ordered:
+        with keep_computed(_put_in_order(both, target, batch.log)) as ordered:
             if batch.log.deleted is not None:
-                # Before the MERGE, after which Spark reads the versions of `ordered` again.
                 unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
                 if not unseen.isEmpty():
                     self._deletions.append(unseen.selectExpr(*target.by_key, *_DELETION))

@@ -160,3 +160,17 @@ def keep(rows: DataFrame) -> Iterator[DataFrame]:
         yield kept
     finally:
         kept.unpersist()
+
+
+@contextmanager
+def keep_computed(rows: DataFrame) -> Iterator[DataFrame]:
+    """Compute rows, and keep the result until the block ends.
+
+    Spark plans rows that are only cached again at each commit to a table that they are read from.
+    The batch fails if an executor that has some of these is lost.
+    """
+    computed = rows.localCheckpoint()
+    try:
+        yield computed
+    finally:
+        computed._jdf.logicalPlan().rdd().unpersist(False)
