@@ -45,6 +45,8 @@ class Part:
         return [*suite, *self.commands]
 
 
+_UNITS: Final = ("unit", "unit-schemas", "unit-sinks", "unit-registry", "unit-structure")
+
 # In the order of dates.
 PARTS: Final = (
     Part("faults", ("faults",)),
@@ -53,12 +55,13 @@ PARTS: Final = (
     Part("kafka", ("kafka", "oracle")),
     Part("accounts", ("e2e", "upgrade")),
     Part("infra", ("applied", "infra", "browser")),
-    Part("units", ("unit", "unit-schemas", "unit-sinks", "unit-registry", "unit-structure")),
+    Part("units", _UNITS),
     Part(
         "localcloud", ("localcloud", "localcloud-kafka", "localcloud-mappings", "localcloud-unit")
     ),
     Part("simulation", ("simulation",)),
     Part("mutants", commands=(("-m", "tools.mutants"),)),
+    Part("later", commands=(("-m", "tools.later", *_UNITS, "localcloud-unit", "spark"),)),
     Part("campaign", commands=(("-m", "campaign", "--soak", "--minutes", "30"), _TRIALS)),
 )
 
