@@ -9,7 +9,7 @@ import pytest
 
 from penstock.cli import main
 from penstock.cli.profiles import drop_profiles, find_profile, read_profiles, write_profiles
-from penstock.errors import OperationError
+from penstock.errors import OperationError, SettingsError
 from tests.fixtures.commands import read_json
 
 _FILE = """
@@ -118,6 +118,12 @@ def test_a_file_that_cannot_be_used_is_wrong_usage(
     assert main(["schema", "list"], {"PENSTOCK_CONFIG": str(config)}) == 2
 
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--profile", ""], ["--profile="]])
+def test_the_flag_without_a_name_does_not_take_the_default(words: list[str], config: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^--profile is empty, expected the name of a profile"):
+        find_profile(words, {"PENSTOCK_PROFILE": "billing"}, config.parent)
 
 
 def test_a_profile_without_a_file_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
