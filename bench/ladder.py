@@ -140,7 +140,7 @@ def race(ways: Ways, turns: int = _TURNS, *, warm: Ways | None = None, dropped: 
     dropped = dropped if turns > 1 else 0
     for turn in range(turns + dropped):
         now = warm if dropped and turn == 0 and warm is not None else ways
-        for name in list(now) if turn % 2 == 0 else reversed(now):
+        for name in list(now) if turn % 2 == 0 else reversed(list(now)):
             started = time.perf_counter()
             own = now[name]()
             times[name].append(time.perf_counter() - started if own is None else own)

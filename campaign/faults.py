@@ -148,16 +148,16 @@ def _stall_other(platform: Platform, _: Fields, program: str, seconds: float) ->
 
 def _kill_worker(platform: Platform, _: Fields, seconds: float) -> int:
     """Kill the worker of the connector, which may write records again that it has written."""
-    return int(platform.others["cdc"].kill_worker(seconds))
+    return int(platform.cdc.kill_worker(seconds))
 
 
 def _kill_database(platform: Platform, _: Fields, seconds: float) -> int:
-    return int(platform.others["cdc"].kill_database(seconds))
+    return int(platform.cdc.kill_database(seconds))
 
 
 def _move_keys(platform: Platform, _: Fields) -> int:
     """Let keys of changes move to other partitions, while the job lags."""
-    return platform.others["cdc"].move_keys(platform.brokers)
+    return platform.cdc.move_keys(platform.brokers)
 
 
 def _kill_at(
@@ -182,6 +182,7 @@ def _maintain_lake(platform: Platform, _: Fields) -> int:
 
 def _kill_replay(platform: Platform, _: Fields, moment: str) -> int:
     """Kill a replay of dead letters before or after a named call, and begin it again."""
+    assert platform.replays  # the schedule of such a run alone has the fault
     until = time.monotonic() + _PATIENCE_SECONDS
     while not (is_killed := platform.replays.kill(moment)) and time.monotonic() < until:
         time.sleep(_POLL_SECONDS)

@@ -53,7 +53,10 @@ _PARTITIONS, _REPLICAS = 4, 3
 _RIGHTS: Final = ("glue:*", "s3:PutObject", "secretsmanager:GetSecretValue")
 # Shorter than Terraform's, so that an environment that hangs does not hang for the whole run.
 _CONSUMER_SECONDS, _PRODUCER_SECONDS = 30, 15
-_OTHERS: Final = {"staging": running_staging, "cdc": running_cdc}
+_OTHERS: Final[Mapping[str, Callable[..., AbstractContextManager[Staging | Cdc]]]] = {
+    "staging": running_staging,
+    "cdc": running_cdc,
+}
 _CALL: Final = Config(
     retries={"max_attempts": 0}, read_timeout=120, max_pool_connections=20
 )  # a request that is sent again would be another event
@@ -91,6 +94,13 @@ class Platform:
     def calls(self) -> Any:
         """A client of Lambda that sends nothing twice."""
         return self.client("lambda", config=_CALL)
+
+    @property
+    def cdc(self) -> Cdc:
+        """The job of change data capture of a run that has one."""
+        job = self.others["cdc"]
+        assert isinstance(job, Cdc)
+        return job
 
     def environments(self, function: str) -> list[ExecutionEnvironment]:
         """Return the environments of a function, by the name of its part."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 from campaign.copies import find_copy_problems
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
-from campaign.history import Captured, Fate, History, Sample, Staged
+from campaign.history import Fate, History, Sample, Staged
 from campaign.joins import find_join_problems
 from campaign.oracle import Kind, Problem, find_problems
 from campaign.platform import TOPIC, Platform, running_platform
@@ -40,7 +40,6 @@ _POLL_SECONDS: Final = 5
 _SOAK_FIELDS: Final = 12
 _WARM_SECONDS, _PEAK_SECONDS = 30, 60
 _LATE: Final = {Kind.LOST, Kind.ORDER}  # what time may mend
-_CHECKS: Final = {Staged: find_join_problems, Captured: find_copy_problems}
 _LOG = logging.getLogger("campaign")
 
 
@@ -251,8 +250,12 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
 
 
 def _judge(history: History) -> list[Problem]:
-    others = (_CHECKS[type(each)](each) for each in history.others.values())
-    return [*find_problems(history), *(problem for found in others for problem in found)]
+    problems = find_problems(history)
+    for each in history.others.values():
+        problems += (
+            find_join_problems(each) if isinstance(each, Staged) else find_copy_problems(each)
+        )
+    return problems
 
 
 def _is_answered(sender: Sender) -> bool:

@@ -58,7 +58,7 @@ def make_jobs(**writes: str) -> dict[str, Any]:
 
 def add_topics(variables: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the input `topics` of the producer's root with topics of these names added."""
-    return {"sensor": {}} | variables.get("topics", {}) | {name: {} for name in names}
+    return {"sensor": {}, **variables.get("topics", {}), **{name: {} for name in names}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,8 @@ class Account:
 
     def client(self, service: str) -> Any:
         """Open a boto3 client of the account."""
-        return boto3.client(
-            service,
-            endpoint_url=self.local.endpoint,
-            region_name=REGION,
-            aws_access_key_id=self.id,
-            aws_secret_access_key="localcloud",  # noqa: S106 - localcloud accepts any
-        )
+        session: Any = boto3.Session(self.id, "localcloud", region_name=REGION)
+        return session.client(service, endpoint_url=self.local.endpoint)
 
     def prepare(self, zips: Path, **variables: Any) -> None:
         """Copy infra/, write the root's variables, and run `terraform init`.

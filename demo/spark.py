@@ -29,4 +29,4 @@ def start_spark(folder: Path, more: Mapping[str, str] | None = None) -> SparkSes
         "spark.ui.showConsoleProgress": "false",
         **(more or {}),
     }
-    return SparkSession.builder.config(map=settings).getOrCreate()
+    return SparkSession.builder.config(map={**settings}).getOrCreate()

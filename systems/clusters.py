@@ -57,9 +57,9 @@ class Brokers:
     logins: Counter[str]
     authority: trustme.CA
 
-    def settings(self, security: Security, **changes: object) -> KafkaSettings:
+    def settings(self, security: Security, **changes: Any) -> KafkaSettings:
         """Settings with which such a client connects, with changes on top."""
-        values: dict[str, object] = {
+        values: dict[str, Any] = {
             "bootstrap_servers": self.cluster.bootstrap_servers(security.name).split(","),
             "security": security,
             "ca_file": "" if security is Security.PLAINTEXT else str(self.cluster.ca_file),
@@ -107,7 +107,7 @@ class Brokers:
 
 @contextmanager
 def running_brokers(
-    directory: Path, kind: type[ClusterSpec] = ClusterSpec, **changes: object
+    directory: Path, kind: type[ClusterSpec] = ClusterSpec, **changes: Any
 ) -> Iterator[Brokers]:
     """Run a cluster of its own, with names that no other one has: three brokers, unless changed."""
     keys: dict[str, KnownKey] = {}

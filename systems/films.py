@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from random import Random
+from typing import Any
+
+from pyspark.sql import Row, SparkSession
+
+from systems.capture import Capture
 
 LONG = 2_200  # characters, which PostgreSQL keeps out of line
 NAMES = ("film", "actor", "category", "language", "film_actor", "inventory")
@@ -21,9 +28,9 @@ UNWRAP = {
 }
 
 
-def create_tables():
+def create_tables() -> str:
     """Return the SQL that makes them, with a few rows."""
-    made = []
+    made: list[str] = []
     for name in NAMES:
         made.append(
             f"CREATE TABLE {name} (id int PRIMARY KEY, title text NOT NULL DEFAULT '', plot text,"
@@ -37,7 +44,7 @@ def create_tables():
     return "\n".join(made)
 
 
-def change_at_random(random, transactions, *, truncates=True):
+def change_at_random(random: Random, transactions: int, *, truncates: bool = True) -> str:
     """Return the SQL of transactions of all kinds; a tenth of them is rolled back."""
     made = []
     for _ in range(transactions):
@@ -47,7 +54,7 @@ def change_at_random(random, transactions, *, truncates=True):
     return "\n".join(made)
 
 
-def _change(random, truncates):
+def _change(random: Random, truncates: bool) -> str:
     name, at, other = random.choice(NAMES), random.randrange(20), random.randrange(20, 40)
     long = f"repeat('{random.randrange(9)}', {random.choice([3, LONG])})"
     kinds = [
@@ -64,7 +71,7 @@ def _change(random, truncates):
     return random.choice(kinds)
 
 
-def _insert(name, at, plot):
+def _insert(name: str, at: int, plot: str) -> str:
     return (
         f"INSERT INTO {name} (id, title, plot, tags, rate, number, changed) VALUES ({at}, 'new',"
         f" {plot}, ARRAY['a', NULL], 0.99, {at}, '2026-11-21 12:00:00.5+00')"
@@ -72,20 +79,20 @@ def _insert(name, at, plot):
     )
 
 
-def write_marks(title):
+def write_marks(title: str) -> str:
     """Return the SQL of the last row of each table."""
     row = f"(id, title) VALUES ({MARK}, '{title}')"
     update = f"ON CONFLICT (id) DO UPDATE SET title = '{title}'"
     return "\n".join(f"INSERT INTO {name} {row} {update};" for name in NAMES)
 
 
-def read_database(capture, name):
+def read_database(capture: Capture, name: str) -> dict[int, dict[str, Any]]:
     """Return the rows of a table by their id, as the records of Debezium have their values."""
     lines = capture.query(f"SELECT row_to_json(t) FROM {name} t").splitlines()
     return {row["id"]: _normalise(row) for row in map(json.loads, lines)}
 
 
-def _normalise(row):
+def _normalise(row: dict[str, Any]) -> dict[str, Any]:
     rate, changed = row["rate"], row["changed"]
     return row | {
         "rate": None if rate is None else f"{rate:.2f}",
@@ -93,7 +100,7 @@ def _normalise(row):
     }
 
 
-def read_current(spark, name, where="TRUE"):
+def read_current(spark: SparkSession, name: str, where: str = "TRUE") -> dict[int, dict[str, Any]]:
     """Return the rows of the table that the job writes, by their id."""
     rows = [
         {column: value for column, value in row.asDict().items() if not column.startswith("_")}
@@ -104,7 +111,7 @@ def read_current(spark, name, where="TRUE"):
     return {row["id"]: row for row in found}
 
 
-def create_item_table(database, name):
+def create_item_table(database: Any, name: str) -> Any:
     """Make a table of DynamoDB for rows by their id."""
     return database.create_table(
         TableName=name,
@@ -114,12 +121,12 @@ def create_item_table(database, name):
     )
 
 
-def create_items(database, name):
+def create_items(database: Any, name: Callable[[str], str]) -> dict[str, Any]:
     """Make a table of DynamoDB for each of the tables."""
     return {table: create_item_table(database, name(table)) for table in NAMES}
 
 
-def read_items(table):
+def read_items(table: Any) -> dict[int, dict[str, Any]]:
     """Return the rows of a table of DynamoDB that the job writes, by their id."""
     items = [each for each in table.scan()["Items"] if "_deleted" not in each]
     rows = [
@@ -130,12 +137,12 @@ def read_items(table):
     return {row["id"]: row for row in rows}
 
 
-def _trim(moment):
+def _trim(moment: str) -> str:
     text = moment.removesuffix("Z")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def check_versions(versions, changes):
+def check_versions(versions: Iterable[Row], changes: Iterable[tuple[str, int | None, int]]) -> None:
     """Check that a history has a version for each change, and a gap only where a row was deleted.
 
     `changes` are the records of the topic, each (op, id, lsn).
@@ -143,7 +150,7 @@ def check_versions(versions, changes):
     made = {(id, lsn) for op, id, lsn in changes if op in {"c", "u", "r"}}
     ended = {(id, lsn) for op, id, lsn in changes if op in {"d", "t"}}
     assert {(each.id, each._lsn) for each in versions} == made
-    by_id = {}
+    by_id: dict[int, list[Row]] = {}
     for each in sorted(versions, key=lambda row: (row._lsn, row._offset)):
         by_id.setdefault(each.id, []).append(each)
     for id, found in by_id.items():

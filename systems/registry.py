@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from localcloud.registry import ApicurioProcess
 from systems.relay import Relay
@@ -30,11 +29,11 @@ class Registry:
         """The address at which systems find it."""
         return f"127.0.0.1:{self.relay.port}"
 
-    def register(self, topic: str, versions: Iterable[Mapping[str, Any]]) -> None:
+    def register(self, topic: str, versions: Iterable[object]) -> None:
         """Register the versions of a topic's schema in order, as artifact `TOPIC-value`."""
         self.ids[topic] = [self._post(f"{topic}-value", schema) for schema in versions]
 
-    def _post(self, artifact: str, schema: Mapping[str, Any]) -> int:
+    def _post(self, artifact: str, schema: object) -> int:
         url = f"{self._process.url}/apis/registry/v2/groups/default/artifacts?ifExists=UPDATE"
         headers = {
             "Content-Type": "application/json",

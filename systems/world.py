@@ -48,7 +48,8 @@ class World:
         self.glue, self._secrets = client("glue"), client("secretsmanager")
         self._iam = client("iam")
         session = boto3.Session(ACCOUNT, "any", region_name=REGION)
-        self.bucket = session.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
+        s3: Any = session.resource("s3", endpoint_url=cloud.endpoint)
+        self.bucket = s3.create_bucket(
             Bucket=self.name, CreateBucketConfiguration={"LocationConstraint": REGION}
         )
         self.database = session.resource("dynamodb", endpoint_url=cloud.endpoint)

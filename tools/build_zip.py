@@ -89,7 +89,7 @@ def build(target: Target, into: Path, *, with_bytecode: bool = False) -> list[st
         )
         # A function with packages of its own runs on a schedule, and Lambda takes 50 MB.
         compiled = {} if own else bytecode
-        of_function = {**shared, **own, **compiled, "handler.py": handler}
+        of_function: dict[str, Path | bytes] = {**shared, **own, **compiled, "handler.py": handler}
         lines.append(write_zip(into / f"{name}-lambda.zip", of_function))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
     boto3 = list_files(fetch_packages(BOTO3, target))

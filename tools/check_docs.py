@@ -23,8 +23,10 @@ from tools.settings_table import PROGRAMS, settings_table
 from tools.sizing_tables import rates_text, sizing_parts
 
 _ROOT = Path(__file__).parents[1]
-_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md")
-_PAGES += ("localcloud/docs/*.md", "src/penstock/reasons/texts/*.md")
+_PAGES = (
+    *("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/*.md"),
+    *("localcloud/docs/*.md", "src/penstock/reasons/texts/*.md"),
+)
 _DECISION = re.compile(r"# (.+)\n\nSubject: (.+)\. Date: \d{4}-\d\d-\d\d\.\n")
 _DIGITS = 4  # of a decision's number; branches take numbers ahead, so there may be gaps
 _SUBJECTS = (
@@ -44,8 +46,10 @@ _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MENTION = re.compile(r"(?<![\w/-])docs/[\w/-]+\.md(?:#[\w-]+)?")
-_SOURCES = ("src", "infra", "jobs", "lambdas", "localcloud/src", "tests", "tools", "bench", "demo")
-_SOURCES += ("proof", "campaign", "systems")
+_SOURCES = (
+    *("src", "infra", "jobs", "lambdas", "localcloud/src", "tests", "tools", "bench", "demo"),
+    *("proof", "campaign", "systems"),
+)
 _KINDS = (".json", ".py", ".tf")
 # Cells of tables are held short on these pages, except where code or tests write or read them.
 _NARROW = ("*.md", "docs/**/*.md")

@@ -6,6 +6,7 @@ Usage: python -m tools.fault_table    Keep the trials of the last run of the sui
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import sys
 import textwrap
@@ -59,7 +60,7 @@ class Result:
     @property
     def rate(self) -> float:
         """The rate of failures below which the truth is at 95 %, where no trial failed."""
-        return 1 - (1 - _CONFIDENCE) ** (1 / self.trials)
+        return 1 - math.pow(1 - _CONFIDENCE, 1 / self.trials)
 
 
 def main() -> int:

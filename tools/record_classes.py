@@ -53,7 +53,8 @@ def record_classes(archive: Path) -> None:
 
 
 def _run_job(endpoint: str, folder: Path, recorded: Path) -> None:
-    session = boto3.Session(*_KEYS.values(), region_name=_REGION)
+    id_, key = _KEYS.values()
+    session = boto3.Session(id_, key, region_name=_REGION)
     s3: Any = session.client("s3", endpoint_url=endpoint)
     s3.create_bucket(Bucket="recorded", CreateBucketConfiguration={"LocationConstraint": _REGION})
     for path in (RECORDED_JOB, *sorted(_ROOT.glob("jars/spark/lib/*.jar"))):

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
 from bench.ladder import Form, Result, most
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
@@ -64,10 +64,15 @@ def _write_topic(servers: str, count: int) -> None:
             "queue.buffering.max.messages": max(count, 1_000),
         }
     )
+
+    def note(error: KafkaError | None, _: object) -> None:
+        if error:
+            failed.append(error)
+
     for number in range(count):
         payload = encode({"deviceId": f"{number % 1_000:06}", "temperature": number})
         value = encode_glue_frame(key, payload)
-        producer.produce(_TOPIC, value, on_delivery=lambda error, _: error and failed.append(error))
+        producer.produce(_TOPIC, value, on_delivery=note)
         if number % 10_000 == 0:
             producer.poll(0)
     if producer.flush(120) or failed:

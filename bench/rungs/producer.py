@@ -41,7 +41,9 @@ def _world() -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         server = start_server(Path(folder, "cloud"), 0)
         keys = {"AWS_ACCESS_KEY_ID": "111111111111", "AWS_SECRET_ACCESS_KEY": "any"}
-        session = boto3.Session(*keys.values(), region_name="eu-central-1")
+        session = boto3.Session(
+            keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"], region_name="eu-central-1"
+        )
         glue = session.client("glue", endpoint_url=server.cloud.endpoint)
         glue.create_registry(RegistryName="bench")
         glue.create_schema(
@@ -85,7 +87,8 @@ def _call(
         said, _ = process.communicate()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, words)
-    return json.loads(said.splitlines()[-1])
+    took: dict[str, float] = json.loads(said.splitlines()[-1])
+    return took
 
 
 def _produce_cold(_: Form, *, restored: bool = False) -> Result:

@@ -29,11 +29,7 @@ from penstock.sinks import DynamoDbClient, RowWriter, open_table
 
 _ROWS, _BATCH = 100, 25  # in one call: four requests
 _FIELDS = 20
-_KEYS = {
-    "aws_access_key_id": "AKIA",
-    "aws_secret_access_key": "s" * 40,
-    "aws_session_token": "t" * 600,
-}
+_KEYS = "AKIA", "s" * 40, "t" * 600  # of a role: its id, secret and session token
 _SHAPE = RowShape()
 _UPSERTS = RowShape(("readingId",), sort_name=None, event_time=None, mode=Mode.UPSERT)
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
@@ -70,7 +66,7 @@ def _dynamodb(
 ) -> Iterator[tuple[RowWriter, Any, str]]:
     """Yield our writer of rows of a shape, boto3's table, and the URL of the stub behind them."""
     with running_dynamodb(milliseconds) as endpoint:
-        session = boto3.Session(**_KEYS, region_name="eu-central-1")
+        session = boto3.Session(*_KEYS, region_name="eu-central-1")
         with patch.dict(os.environ, AWS_ENDPOINT_URL=endpoint):
             table = session.resource("dynamodb").Table("readings")
             client = DynamoDbClient(session._session)
@@ -88,12 +84,8 @@ def _by_batch_writer(table: Any, rows: list[dict[str, Any]]) -> None:
 
 def _open_tuned(endpoint: str) -> Callable[[list[dict[str, Any]]], None]:
     """Return a writer with botocore as it is tuned: no checks of parameters, whole batches."""
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint,
-        region_name="eu-central-1",
-        config=Config(parameter_validation=False),
-        **_KEYS,
+    client: Any = boto3.Session(*_KEYS, region_name="eu-central-1").client(
+        "dynamodb", endpoint_url=endpoint, config=Config(parameter_validation=False)
     )
     serialize = TypeSerializer().serialize
 

@@ -19,9 +19,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from bench.ladder import Form
 from bench.spark.records import make_frames, make_named_versions
-from bench.spark.ways import NoErrors, QuickRegistry
+from bench.spark.ways import NoErrors, open_registries
 from bench.spark.world import World, world_for
-from penstock.registry import Registries, RegistrySettings
+from penstock.registry import RegistrySettings
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
@@ -78,7 +78,7 @@ def _start(world: World, tables: int) -> StreamingQuery:
         checkpoint=f"file://{world.new_folder()}",
         trigger="1 second",
     )
-    registries = Registries([QuickRegistry(versions)])
+    registries = open_registries(versions)
     query = build_query(world.spark, settings, registries, NoErrors(), NoLease())
     return query.start(**settings.when())
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.spark.records import make_frames, make_version
-from bench.spark.ways import NoErrors, QuickRegistry
+from bench.spark.ways import NoErrors, open_registries
 from bench.spark.world import PARTITIONS, World
-from penstock.registry import Registries, RegistrySettings
+from penstock.registry import RegistrySettings
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
@@ -43,7 +43,7 @@ class BegunJobs:
         self._kept[self._checkpoints] = world.new_folder() / "kept"
         versions = [make_version(number) for number in range(5)]
         frames = make_frames(versions)
-        self._registries = Registries([QuickRegistry(versions)])
+        self._registries = open_registries(versions)
         world.write(["jobs"], frames, _FIRST)
         for name in sinks:
             self._run(name, _FIRST)

@@ -108,8 +108,8 @@ class LocalAws:
         )
 
     def _client(self, service: str) -> Any:
-        keys = {"aws_access_key_id": _ACCOUNT, "aws_secret_access_key": "any"}
-        return boto3.client(service, endpoint_url=self.endpoint, region_name=_REGION, **keys)
+        session: Any = boto3.Session(_ACCOUNT, "any", region_name=_REGION)
+        return session.client(service, endpoint_url=self.endpoint)
 
 
 @contextmanager

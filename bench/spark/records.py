@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import cycle
@@ -60,7 +60,7 @@ def make_sized_frames(version: SchemaVersion, size: int, compressed_percent: int
     random = Random(size)
     encode = compile_encoder(version.schema)
     empty = len(encode(_make_sized_event(version, random, 0)))
-    texts = sum(_kind(field["name"]) == "string" for field in version.schema["fields"][2:])
+    texts = sum(_kind(name) == "string" for name in _list_own(version))
     length = (size - empty) // texts
     return [
         encode_glue_frame(
@@ -87,9 +87,8 @@ def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) ->
 
 
 def _make_event(version: SchemaVersion, number: int) -> dict[str, Any]:
-    names = [field["name"] for field in version.schema["fields"][2:]]
     own = {"deviceId": f"device-{number:06d}", "timestamp": 1_795_239_498_031 + number}
-    return own | {name: _VALUES[_kind(name)] for name in names}
+    return own | {name: _VALUES[_kind(name)] for name in _list_own(version)}
 
 
 def _make_sized_event(version: SchemaVersion, random: Random, length: int) -> dict[str, Any]:
@@ -99,14 +98,19 @@ def _make_sized_event(version: SchemaVersion, random: Random, length: int) -> di
         half = random.randbytes(length // 4).hex()
         return half + " ".join(random.choices(_WORDS, k=length))[: length - len(half)]
 
-    values = {
+    values: dict[str, Callable[[], Any]] = {
         "string": text,
         "long": lambda: random.randrange(10**9),
         "double": lambda: random.uniform(-40, 120),
     }
-    names = [field["name"] for field in version.schema["fields"][2:]]
     own = {"deviceId": f"{random.randrange(1000):06d}", "timestamp": 1_795_239_498_031}
-    return own | {name: values[_kind(name)]() for name in names}
+    return own | {name: values[_kind(name)]() for name in _list_own(version)}
+
+
+def _list_own(version: SchemaVersion) -> list[str]:
+    """Return the fields that not every version has."""
+    schema: Any = version.schema
+    return [field["name"] for field in schema["fields"][2:]]
 
 
 def _kind(name: str) -> str:

@@ -95,6 +95,12 @@ class QuickRegistry:
         return {version.key: version for version in self.versions}[key]
 
 
+def open_registries(versions: Sequence[SchemaVersion]) -> Registries:
+    """Return the registries of a query, of which one has these versions."""
+    registry: Any = QuickRegistry(versions)
+    return Registries([registry])
+
+
 def open_batches(
     registry: Any, ledger: Lookups, outlet: Outlet | Mapping[str, Outlet]
 ) -> TableBatches:
@@ -120,8 +126,7 @@ class Product:
     ) -> None:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
-        registry: Any = QuickRegistry(new)
-        self.batches = open_batches(registry, ledger, outlet or Outlet())
+        self.batches = open_batches(QuickRegistry(new), ledger, outlet or Outlet())
         self._number = 0
 
     def take(self, records: DataFrame) -> BatchCounts:

@@ -53,7 +53,8 @@ class World:
     def gc_seconds(self) -> float:
         """Return how long the JVM has collected garbage so far."""
         factory: Any = self.spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
-        return sum(bean.getCollectionTime() for bean in factory.getGarbageCollectorMXBeans()) / 1e3
+        spent = [float(bean.getCollectionTime()) for bean in factory.getGarbageCollectorMXBeans()]
+        return sum(spent) / 1e3
 
     def cpu_seconds(self) -> float:
         """Return the CPU time of the JVM, its Python workers and this process so far.
@@ -147,7 +148,7 @@ def _open_world(records: int) -> World:
     servers = _STACK.enter_context(running_broker(folder / "broker"))
     os.environ["PYSPARK_PYTHON"] = sys.executable
     _STACK.callback(_end_jvm)
-    spark = SparkSession.builder.config(map=_settings(folder)).getOrCreate()
+    spark = SparkSession.builder.config(map={**_settings(folder)}).getOrCreate()
     _STACK.callback(spark.stop)
     spark.sparkContext.setLogLevel("ERROR")
     load_jar(spark)
