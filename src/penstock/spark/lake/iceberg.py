@@ -6,15 +6,13 @@ Reading the history of a table takes milliseconds there, and a second in its met
 from __future__ import annotations
 
 import json
-import re
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -26,12 +24,13 @@ from penstock.tables import MARKER_KEYS, Commit, Growth, Marker
 
 LAKE_CATALOG: Final = "lake"
 WRITER_CATALOG: Final = "penstock_writer"
+KNOWN_CATALOG: Final = "penstock_known"
 
 _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ANCESTOR: Final = ".CherrypickAncestorCommitException"
 _COPIED_FROM: Final = "source-snapshot-id"
-_IN_THE_PAST: Final = re.compile(r"Invalid update timestamp (\d+): before [a-z ]+ (\d+)")
+_MOST_BEHIND_SECONDS: Final = 60  # of TableMetadata, which refuses a commit that is older
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, jitter=True)
 
 
@@ -56,40 +55,32 @@ def register_writer_catalog(spark: SparkSession) -> None:
     It loads a table once for Spark and for `IcebergTable`, which refreshes it for both. Whoever
     reads a table by the catalog `lake` sees the commits of others immediately.
     """
-    lake, writer = f"spark.sql.catalog.{LAKE_CATALOG}", f"spark.sql.catalog.{WRITER_CATALOG}"
+    kept = {".cache-enabled": "true", ".cache.expiration-interval-ms": "-1"}
+    _register_again(spark, WRITER_CATALOG, kept)
+
+
+def register_known_catalog(spark: SparkSession) -> None:
+    """Register the lake's catalog again, for rows that are cached while their table is written.
+
+    Spark plans cached rows again after a commit to a table that they read by the same catalog.
+    """
+    _register_again(spark, KNOWN_CATALOG, {})
+
+
+def _register_again(spark: SparkSession, catalog: str, changes: Mapping[str, str]) -> None:
+    lake = f"spark.sql.catalog.{LAKE_CATALOG}"
     settings = {
-        f"{writer}{name.removeprefix(lake)}": text
+        name.removeprefix(lake): text
         for name, text in spark.conf.getAll.items()
         if name == lake or name.startswith(f"{lake}.")
     }
-    kept = {f"{writer}.cache-enabled": "true", f"{writer}.cache.expiration-interval-ms": "-1"}
-    for name, text in {**settings, **kept}.items():
-        spark.conf.set(name, text)
+    for name, text in {**settings, **changes}.items():
+        spark.conf.set(f"spark.sql.catalog.{catalog}{name}", text)
 
 
 def qualify_table(table: str, catalog: str = LAKE_CATALOG) -> str:
     """Return a table's name, DATABASE.TABLE, with the catalog in front."""
     return f"{catalog}.{table}"
-
-
-@contextmanager
-def commits_to(name: str) -> Iterator[None]:
-    """Tell that a clock is wrong where Iceberg refuses a commit that is older than the last one.
-
-    Raises:
-        SinkUnavailableError: the last commit is over a minute later than this machine's time.
-    """
-    try:
-        yield
-    except (Py4JJavaError, IllegalArgumentException) as error:
-        found = _IN_THE_PAST.search(str(error))
-        if found is None:
-            raise
-        seconds = (int(found[2]) - int(found[1])) // 1_000
-        raise SinkUnavailableError(
-            f"the last commit to {name} is {seconds} s later than the time of this machine, "
-            "expected 60 s at most; set its clock, or that of the other machine that commits"
-        ) from error
 
 
 class IcebergTable:
@@ -248,6 +239,21 @@ class IcebergTable:
         snapshots = self._table.operations().current().snapshots()
         copied = (each.summary().get(_COPIED_FROM) for each in snapshots)
         return str(snapshot_id) in copied
+
+    def check_time(self) -> None:
+        """Check that a commit of this machine would not be older than the last one.
+
+        Raises:
+            SinkUnavailableError: the clock of this machine is behind, or that of another one ahead.
+        """
+        last_ms: int = self._table.operations().current().lastUpdatedMillis()
+        seconds = round(last_ms / 1_000 - time.time())
+        if seconds > _MOST_BEHIND_SECONDS:
+            raise SinkUnavailableError(
+                f"the last commit to {self.name} is {seconds} s later than the time of this "
+                f"machine, expected {_MOST_BEHIND_SECONDS} s at most: Iceberg would refuse a "
+                "commit; set its clock, or that of the other machine that commits"
+            )
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set properties of the table in one commit."""

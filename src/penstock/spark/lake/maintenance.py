@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from penstock.settings import Settings, setting
 from penstock.spark.lake.expiration import expire_snapshots
-from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, commits_to, qualify_table
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS
 
@@ -77,29 +77,32 @@ def maintain_table(
     """Refill widened columns, compact files, then expire old snapshots and remove orphan files.
 
     Jobs may write to the table meanwhile; they find their markers, or records of them.
+
+    Raises:
+        SinkUnavailableError: see `IcebergTable.check_time`.
     """
     table = settings.lake_table
     found = IcebergTable(spark, qualify_table(table))
     files, snapshots = found.count_files(), found.count_snapshots()
     if not snapshots:
         return Upkeep(found.name, 0, 0, 0, 0, 0)
+    found.check_time()
     now = int(clock())
-    with commits_to(found.name):
-        # The driver of another query may have died before it did so itself.
-        refill_columns(spark, found)
-        options = {
-            "target-file-size-bytes": settings.file_mib * 2**20,
-            "delete-file-threshold": _MOST_DELETE_FILES,
-        }
-        for statement in write_compaction(table, options):
-            spark.sql(statement)
-        spark.sql(f"{_CALL}.rewrite_manifests(table => '{table}')")
-        found.refresh()
-        expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
-        orphans = spark.sql(
-            f"{_CALL}.remove_orphan_files(table => '{table}', prefix_listing => true, "
-            f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
-        ).count()
+    # The driver of another query may have died before it did so itself.
+    refill_columns(spark, found)
+    options = {
+        "target-file-size-bytes": settings.file_mib * 2**20,
+        "delete-file-threshold": _MOST_DELETE_FILES,
+    }
+    for statement in write_compaction(table, options):
+        spark.sql(statement)
+    spark.sql(f"{_CALL}.rewrite_manifests(table => '{table}')")
+    found.refresh()
+    expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
+    orphans = spark.sql(
+        f"{_CALL}.remove_orphan_files(table => '{table}', prefix_listing => true, "
+        f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
+    ).count()
     found.refresh()
     return Upkeep(
         found.name, files, found.count_files(), snapshots, found.count_snapshots(), orphans

@@ -26,7 +26,6 @@ from penstock.spark.lake.iceberg import (
     LAKE_CATALOG,
     WRITER_CATALOG,
     IcebergTable,
-    commits_to,
     qualify_table,
     register_writer_catalog,
 )
@@ -151,12 +150,11 @@ class Lake(AppendSink):
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
-        with commits_to(self._name):
-            table = self._open(rows.sparkSession)
-            if self._has(table, part):
-                # The driver may have ended between the append and the dead letters.
-                return self._file_inexact(table, rows)
-            return self._append(table, rows, Marker.of(part.batch, part.number))
+        table = self._open(rows.sparkSession)
+        if self._has(table, part):
+            # The driver may have ended between the append and the dead letters.
+            return self._file_inexact(table, rows)
+        return self._append(table, rows, Marker.of(part.batch, part.number))
 
     def _has(self, table: IcebergTable, part: Part) -> bool:
         """Return whether the table has a part; record the query before its first one."""
@@ -177,9 +175,8 @@ class Lake(AppendSink):
         Returns:
             None if rows must be checked one by one, or the table's files need an order of rows.
         """
-        with commits_to(self._name):
-            table = self._open(rows.sparkSession)
-            grow_table(self._spark, table, event_type(rows))
+        table = self._open(rows.sparkSession)
+        grow_table(self._spark, table, event_type(rows))
         columns = table.schema()
         if find_inexact(event_type(rows), columns):
             return None
@@ -205,15 +202,14 @@ class Lake(AppendSink):
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
         """
         session = plan.made_for.session
-        with commits_to(self._name):
-            table = self._open(session)
-            if self._has(table, part):
-                return True
-            if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
-                return False
-            stage = partial(self._stage_files, session, table, messages)
-            self._publish(table, stage, Marker.of(part.batch, part.number))
+        table = self._open(session)
+        if self._has(table, part):
             return True
+        if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
+            return False
+        stage = partial(self._stage_files, session, table, messages)
+        self._publish(table, stage, Marker.of(part.batch, part.number))
+        return True
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
@@ -228,8 +224,7 @@ class Lake(AppendSink):
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointInUseError: rows of this name were published; nothing is written.
         """
-        with commits_to(self._name):
-            return self._append(self._open(rows.sparkSession), rows, name)
+        return self._append(self._open(rows.sparkSession), rows, name)
 
     def _append(
         self, table: IcebergTable, rows: DataFrame, marker: Marker | str
@@ -309,11 +304,13 @@ class Lake(AppendSink):
         """Load the table as the session writes it, or refresh it; create it if it is missing."""
         if self._table is not None and session._jsparkSession == self._session:
             self._table.refresh()
+            self._table.check_time()
             return self._table
         if not self._spark.catalog.tableExists(self._name):
             self._create()
         table = IcebergTable(session, self._name, self._written_as)
         _check_table(table)
+        table.check_time()
         # Each session has catalogs of its own, and so another object of the table.
         self._table, self._session = table, session._jsparkSession
         return table

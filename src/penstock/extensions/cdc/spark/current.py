@@ -90,15 +90,18 @@ class CurrentTable:
 
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
-            SinkUnavailableError: other commits came first; write the batch again.
+            SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
+                batch again.
         """
         spark = batch.spark
         if batch.log.truncations and spark.catalog.tableExists(self.name):
+            IcebergTable(spark, self.name).check_time()
             self._delete_before(spark, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, POSITION, self._buckets)
         table = IcebergTable(spark, self.name)
+        table.check_time()
         before = table.sequence()
         grow_table(spark, table, batch.changes.type)
         if batch.log.is_unavailable:
