@@ -16,7 +16,6 @@ from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
-from penstock.extensions.cdc.spark.sink import keep_computed
 from systems.films import create_item_table
 from tests.spark.changes import LONG, CdcJob, Source
 
@@ -157,16 +156,3 @@ def test_files_keep_columns_that_are_named_as_those_of_files(spark, lake_folder,
     for kind in ("raw", "flat"):
         (row,) = spark.read.parquet(f"{tmp_path}/{kind}/topics/pagila.public.film").collect()
         assert (row["event_partition"], row["event__offset"], row["_offset"]) == ("a", 7, 0)
-
-
-def test_computed_rows_stay_as_they_were_until_the_block_ends(spark, tmp_path):
-    def list_kept():
-        return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
-
-    before = list_kept()
-    spark.range(3).write.parquet(f"{tmp_path}/rows")
-    with keep_computed(spark.read.parquet(f"{tmp_path}/rows")) as rows:
-        spark.range(1).write.mode("overwrite").parquet(f"{tmp_path}/rows")
-        assert rows.count() == 3
-        assert len(list_kept() - before) == 1
-    assert list_kept() <= before

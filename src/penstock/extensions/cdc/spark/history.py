@@ -45,11 +45,16 @@ from penstock.extensions.cdc.spark.current import (
 from penstock.extensions.cdc.spark.items import NONE, OLDER
 from penstock.extensions.cdc.spark.long_values import write_older
 from penstock.extensions.cdc.spark.net import BatchLog, Moment, find_unavailable
-from penstock.extensions.cdc.spark.sink import ChangeBatch, keep_computed
+from penstock.extensions.cdc.spark.sink import ChangeBatch, keep
 from penstock.spark.columns import match_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text
 from penstock.spark.lake.expiration import Expiration
-from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import (
+    KNOWN_CATALOG,
+    IcebergTable,
+    qualify_table,
+    register_known_catalog,
+)
 from penstock.spark.lake.widening import grow_table
 
 _ADDED: Final = {
@@ -101,18 +106,20 @@ class HistoryTable:
     """
 
     def __init__(self, table: str, unavailable: str, remembered_days: int = 8) -> None:
-        self.name = qualify_table(table)
+        self.name, self._known_as = qualify_table(table), qualify_table(table, KNOWN_CATALOG)
         self._unavailable = unavailable
         self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
         self._last: int | None = None  # no change has a later place, once it is known
+        self._is_registered = False
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the versions that changes make, and end those before them; this is idempotent.
 
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
-            SinkUnavailableError: other commits came first; write the batch again.
+            SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
+                batch again.
         """
         spark = batch.spark
         if batch.log.has_rows:
@@ -120,6 +127,7 @@ class HistoryTable:
         elif not spark.catalog.tableExists(self.name):
             return
         table = IcebergTable(spark, self.name)
+        table.check_time()
         before = table.sequence()
         if batch.log.has_rows:
             grow_table(spark, table, batch.changes.type)
@@ -145,7 +153,7 @@ class HistoryTable:
         both = changes.unionByName(known, allowMissingColumns=True)
         if is_late:
             both = _drop_written(both, target)
-        with keep_computed(_put_in_order(both, target, batch.log)) as ordered:
+        with keep(_put_in_order(both, target, batch.log)) as ordered:
             if batch.log.deleted is not None:
                 unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
                 if not unseen.isEmpty():
@@ -181,9 +189,12 @@ class HistoryTable:
     def _read_known(self, changes: DataFrame, target: _Target, bounds: Sequence[str]) -> DataFrame:
         """Return what the table has of the rows of changes: their versions, and their deletions."""
         spark = changes.sparkSession
+        if not self._is_registered:
+            register_known_catalog(spark)
+            self._is_registered = True
         wanted = [*bounds, *([] if target.is_late else ["_until_lsn IS NULL"])]
         keys = changes.select(*target.by_key).distinct()
-        found = spark.table(self.name).alias("t").filter(" AND ".join(wanted) or "TRUE")
+        found = spark.table(self._known_as).alias("t").filter(" AND ".join(wanted) or "TRUE")
         found = found.join(keys, [*target.key], "left_semi")
         versions = found.selectExpr(
             *(quote(each) for each in target.columns.names if each not in {OLDER, *_ENDS}),

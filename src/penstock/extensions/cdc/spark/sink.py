@@ -22,7 +22,6 @@ from penstock.extensions.cdc.spark.net import (
     measure,
     order_changes,
 )
-from penstock.spark.lake.iceberg import commits_to
 from penstock.spark.rows import EVENT
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
@@ -144,7 +143,7 @@ class ChangeSink(Sink):
     def _write_changes(self, kept: DataFrame, changes: Changes, log: BatchLog, part: Part) -> None:
         ordered = order_changes(changes, log.state)
         lost = self.unavailable if log.is_unavailable else ""
-        with keep(find_net(ordered, log.state, lost)) as net, commits_to(f"tables of {self.topic}"):
+        with keep(find_net(ordered, log.state, lost)) as net:
             unavailable = find_unavailable(changes.type, self.unavailable)
             fields = tuple(name for name, _ in unavailable if name not in log.state.key)
             batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields)
@@ -160,17 +159,3 @@ def keep(rows: DataFrame) -> Iterator[DataFrame]:
         yield kept
     finally:
         kept.unpersist()
-
-
-@contextmanager
-def keep_computed(rows: DataFrame) -> Iterator[DataFrame]:
-    """Compute rows, and keep the result until the block ends.
-
-    Spark plans rows that are only cached again at each commit to a table that they are read from.
-    The batch fails if an executor that has some of these is lost.
-    """
-    computed = rows.localCheckpoint()
-    try:
-        yield computed
-    finally:
-        computed._jdf.logicalPlan().rdd().unpersist(False)
