@@ -112,19 +112,27 @@ def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
 def _set_driver_clock(platform: Platform, _: Fields, seconds: int) -> int:
     """Begin a driver whose clock is wrong, and then one whose clock is right.
 
-    The one that is behind the other waits until it may commit.
+    The one that is behind the other waits until it may commit. Other programs that begin meanwhile
+    have the wrong clock too.
     """
     with platform.job.lock, TemporaryDirectory() as folder:
         platform.job.find_working()
         platform.world.environ = build_clock(Path(folder) / "clock", seconds)
-        platform.job.end()
-        fired = seconds > 0 or _await(lambda: _WAITS in platform.job.tell())
-        platform.job.find_working()
-        platform.world.environ = {}
-        platform.job.end()
-        fired = fired and (seconds < 0 or _await(lambda: _WAITS in platform.job.tell()))
-        platform.job.find_working()
-    return int(fired)
+        try:
+            has_waited = _begin_driver(platform, waits=seconds < 0)
+        finally:
+            platform.world.environ = {}
+        return int(_begin_driver(platform, waits=seconds > 0) or has_waited)
+
+
+def _begin_driver(platform: Platform, *, waits: bool) -> bool:
+    """Let another driver begin and work; return whether it waited first, if it should."""
+    starts = platform.job.starts
+    platform.job.end()
+    _await(lambda: platform.job.starts > starts)
+    has_waited = waits and _await(lambda: _WAITS in platform.job.tell())
+    platform.job.find_working()
+    return bool(has_waited)
 
 
 def _kill_staging(platform: Platform, _: Fields, moment: str) -> int:

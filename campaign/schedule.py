@@ -206,7 +206,7 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "keys-moved": lambda rng: {},
     "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
     "clock-wrong": lambda rng: {"minutes": rng.choice([-16, 16]), "seconds": 10.0},
-    "driver-clock-wrong": lambda rng: {"seconds": rng.choice([-150, 150])},
+    "driver-clock-wrong": lambda rng: {"seconds": rng.choice([-240, 240])},
     "answers-wrong": _choose_answers,
     "registry-wrong": _choose_registry,
     "role-denied": lambda rng: {"role": rng.choice(["function", "reader"]), "seconds": 10.0},

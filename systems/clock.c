@@ -1,4 +1,6 @@
-/* A clock that is wrong by CLOCK_SECONDS, for any program that is started with LD_PRELOAD. */
+/* A clock that is wrong by CLOCK_SECONDS, for any program that is started with LD_PRELOAD.
+
+   A wait until a time of day is wrong by as much; those of Python and the JVM are monotonic. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -143,28 +143,28 @@ def test_a_clock_is_wrong_until_aws_has_refused_it(platform: Any, tmp_path: Path
     assert (times, clocks) == (2, [True, None])
 
 
-@pytest.mark.parametrize("seconds", [-150, 150], ids=["behind", "ahead"])
+@pytest.mark.parametrize("seconds", [-240, 240], ids=["behind", "ahead"])
 def test_the_driver_that_is_behind_waits_and_the_last_one_has_the_right_clock(
     platform: Any, monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
-    """A C compiler may be missing where this test runs."""
+    # A C compiler may be missing where this test runs.
     monkeypatch.setattr(
         "campaign.faults.build_clock", lambda _, seconds: {"CLOCK_SECONDS": str(seconds)}
     )
     world = platform.world = SimpleNamespace(environ={})
     begun: list[int] = []
     waiting: list[int] = []
+    job = platform.job = SimpleNamespace(lock=nullcontext(), find_working=lambda: None, starts=1)
+
+    def end() -> None:
+        begun.append(int(world.environ.get("CLOCK_SECONDS", 0)))
+        job.starts += 1
 
     def tell() -> str:
         waiting.append(begun[-1])
         return "the last commit is 99 s later than the time of this machine"
 
-    platform.job = SimpleNamespace(
-        lock=nullcontext(),
-        find_working=lambda: None,
-        end=lambda: begun.append(int(world.environ.get("CLOCK_SECONDS", 0))),
-        tell=tell,
-    )
+    job.end, job.tell = end, tell
 
     assert inject("driver-clock-wrong", platform, Fields(), {"seconds": seconds}) == 1
     assert (begun, waiting) == ([seconds, 0], [min(seconds, 0)])
