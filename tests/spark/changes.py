@@ -27,7 +27,7 @@ from tests.spark.batches import open_batches
 from tests.spark.records import KAFKA
 from tests.spark.sinks import FileErrors
 
-# Of yesterday, since a job forgets deletions that are older than Kafka's records.
+# Yesterday, since a job forgets deletions that are older than Kafka's records.
 _NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
 NOON_MS = int(_NOON.timestamp()) * 1_000
 COLUMNS = {

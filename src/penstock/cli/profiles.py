@@ -75,7 +75,7 @@ def find_profile(words: Sequence[str], environ: Mapping[str, str], folder: Path 
         named = parser.parse_known_args(words)[0].profile
     except argparse.ArgumentError as error:
         raise SettingsError([str(error)]) from error
-    if named == "":  # of a variable that is not set, in whose place the default might be written to
+    if named == "":  # a script's variable is not set: another profile's account may be changed
         raise SettingsError(["--profile is empty, expected the name of a profile"])
     name = named or environ.get(_PROFILE, "")
     path = _find_file(environ, folder)
