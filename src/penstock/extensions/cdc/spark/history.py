@@ -111,7 +111,6 @@ class HistoryTable:
         self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
         self._last: int | None = None  # no change has a later place, once it is known
-        self._is_registered = False
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the versions that changes make, and end those before them; this is idempotent.
@@ -170,6 +169,7 @@ class HistoryTable:
 
     def _open(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> int:
         """Return the last place of the changes that were written, -1 without any."""
+        register_known_catalog(batch.spark)
         values = project_event(batch.changes.type, columns)
         keys = (f"{values[each]} AS {quote(each)}" for each in key)
         deleted = self._deletions.open(batch.changes.rows.selectExpr(*keys, *POSITION))
@@ -189,9 +189,6 @@ class HistoryTable:
     def _read_known(self, changes: DataFrame, target: _Target, bounds: Sequence[str]) -> DataFrame:
         """Return what the table has of the rows of changes: their versions, and their deletions."""
         spark = changes.sparkSession
-        if not self._is_registered:
-            register_known_catalog(spark)
-            self._is_registered = True
         wanted = [*bounds, *([] if target.is_late else ["_until_lsn IS NULL"])]
         keys = changes.select(*target.by_key).distinct()
         found = spark.table(self._known_as).alias("t").filter(" AND ".join(wanted) or "TRUE")
