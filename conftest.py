@@ -18,6 +18,7 @@ __all__ = ["client", "cloud", "fault"]
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
 _NIGHTLY_SECONDS = 3_600
+_OF_A_NIGHT = frozenset({"fault", "seeded", "trials"})  # fixtures of tests that do more then
 
 hypothesis.settings.register_profile("pr", max_examples=100, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("nightly", max_examples=2_000, deadline=None)
@@ -25,14 +26,21 @@ hypothesis.settings.load_profile("nightly" if _NIGHTLY else "pr")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let each test of a nightly run take an hour, and leave its own tests out of other runs."""
+    """Leave a night's own tests to it, and leave out of it what it would only repeat."""
+    left = [item for item in items if not _runs(item)]
+    items[:] = [item for item in items if _runs(item)]
+    config.hook.pytest_deselected(items=left)
     if _NIGHTLY:
         for item in items:
             item.add_marker(pytest.mark.timeout(_NIGHTLY_SECONDS), append=False)
-        return
-    left = [item for item in items if item.get_closest_marker("nightly")]
-    items[:] = [item for item in items if item not in left]
-    config.hook.pytest_deselected(items=left)
+
+
+def _runs(item: pytest.Item) -> bool:
+    if item.get_closest_marker("nightly"):
+        return _NIGHTLY
+    differs = bool(_OF_A_NIGHT.intersection(getattr(item, "fixturenames", ())))
+    given = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return not _NIGHTLY or differs or given
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from tools.local_root import EXTENSIONS_FILE, renew_infra
 from tools.moved_sales import make_blocks
 from tools.terraform import VERSION, init_words
 
-pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.terraform, pytest.mark.nightly]
 
 _ROOT = Path(__file__).parents[2]
 # Of a commit before there were extensions, with its modules.
