@@ -12,7 +12,8 @@ from localcloud.testing.certificates import PrivateAuthority
 from localcloud.testing.pretending import pretend_brokers
 from tests.account_ids import PRODUCER
 from tests.echo_brokers import Broker
-from tests.kafka.requests import SCRAM_AND_IAM, describe_request, wait_for
+from tests.kafka.changing import update
+from tests.kafka.requests import SCRAM_AND_IAM, describe_request, open_to_vpcs, wait_for
 from tests.kafka.running_cluster import JavaProducer, Running
 from tests.two_accounts import TwoAccounts
 from tests.vpcs import make_vpc
@@ -111,10 +112,7 @@ def request_for_brokers(subnets, make_configuration, logins):
     properties = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false"
     configuration = {"Arn": make_configuration(properties), "Revision": 1}
     exporter = {"Prometheus": {"JmxExporter": {"EnabledInBroker": True}}}
-    request = describe_request(subnets)
-    by_iam = {"VpcConnectivity": {"ClientAuthentication": {"Sasl": {"Iam": {"Enabled": True}}}}}
-    return request | {
-        "BrokerNodeGroupInfo": request["BrokerNodeGroupInfo"] | {"ConnectivityInfo": by_iam},
+    return describe_request(subnets) | {
         "ClientAuthentication": logins,
         "ConfigurationInfo": configuration,
         "OpenMonitoring": exporter,
@@ -124,8 +122,9 @@ def request_for_brokers(subnets, make_configuration, logins):
 @pytest.fixture(scope="session")
 def running(cloud, client, kafka, request_for_brokers):
     """These brokers, which are real."""
-    arn = wait_for(kafka, kafka.create_cluster(**request_for_brokers)["ClusterArn"])["ClusterArn"]
-    cluster = Running(cloud, arn, client)
+    shown = wait_for(kafka, kafka.create_cluster(**request_for_brokers)["ClusterArn"])
+    update(kafka, "update_connectivity", shown, ConnectivityInfo=open_to_vpcs("Iam"))
+    cluster = Running(cloud, shown["ClusterArn"], client)
     cluster.learn_names()
     with resolve_names(cluster.names):
         yield cluster

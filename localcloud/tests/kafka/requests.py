@@ -23,6 +23,11 @@ def describe_request(subnets, zones=2):
     }
 
 
+def open_to_vpcs(login):
+    """Write the connectivity that lets VPC connections in, with SCRAM or IAM."""
+    return {"VpcConnectivity": {"ClientAuthentication": {"Sasl": {login: {"Enabled": True}}}}}
+
+
 def wait_for(kafka, arn, state="ACTIVE", seconds=150):
     """Wait until a cluster is in a state; returns what DescribeCluster shows."""
 

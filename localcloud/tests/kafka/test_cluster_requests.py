@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.kafka.requests import describe_request
+from tests.kafka.requests import describe_request, open_to_vpcs
 from tests.refusals import refusal
 
 _NO_KEY = "arn:aws:kms:eu-central-1:111111111111:key/00000000-0000-4000-8000-000000000000"
@@ -75,6 +75,10 @@ def test_an_invalid_cluster_request_is_rejected(kafka, subnets, pretended, chang
         (
             {"ConnectivityInfo": {"PublicAccess": {"Type": "SERVICE_PROVIDED_EIPS"}}},
             "You can't enable public access while you create a cluster",
+        ),
+        (
+            {"ConnectivityInfo": open_to_vpcs("Iam")},
+            "When creating a cluster, all vpcConnectivity auth schemes must be disabled",
         ),
     ],
 )

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.kafka.requests import SCRAM_AND_IAM, describe_request, wait_for
+from tests.kafka.changing import update
+from tests.kafka.requests import open_to_vpcs
 from tests.refusals import refusal
 
 _CONSUMER = "222222222222"
@@ -104,16 +105,13 @@ def test_connections_that_do_not_fit_are_refused(open_cluster, make_cluster, cli
 
 
 @pytest.fixture
-def open_cluster(kafka, make_cluster, subnets):
+def open_cluster(kafka, make_cluster):
     """Make a cluster that VPC connections with IAM may reach; returns its ARN."""
 
     def make():
-        login = {"Sasl": {"Iam": {"Enabled": True}}}
-        group = describe_request(subnets)["BrokerNodeGroupInfo"] | {
-            "ConnectivityInfo": {"VpcConnectivity": {"ClientAuthentication": login}}
-        }
-        arn = make_cluster(ClientAuthentication=SCRAM_AND_IAM, BrokerNodeGroupInfo=group)
-        return wait_for(kafka, arn["ClusterArn"])["ClusterArn"]
+        shown = make_cluster()
+        update(kafka, "update_connectivity", shown, ConnectivityInfo=open_to_vpcs("Iam"))
+        return shown["ClusterArn"]
 
     return make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from localcloud.testing.certificates import PrivateAuthority
 from tests.kafka.changing import refuse, update, wait_operation
-from tests.kafka.requests import SCRAM_AND_IAM, wait_for
+from tests.kafka.requests import SCRAM_AND_IAM, open_to_vpcs, wait_for
 from tests.refusals import refusal
 
 
@@ -167,24 +167,34 @@ def test_client_certificates_open_a_listener(kafka, client, make_cluster, preten
     assert message == "localcloud has no VPC connectivity with TLS; enable SCRAM or IAM"
 
 
-def test_connectivity_opens_for_enabled_logins(kafka, make_cluster):
+def test_connectivity_opens_for_enabled_logins(kafka, make_cluster, make_configuration):
     scram = {"Sasl": {"Scram": {"Enabled": True}}}
-    shown = make_cluster(ClientAuthentication=scram)
-    update(kafka, "update_connectivity", shown, ConnectivityInfo=_vpc(scram))
+    configuration = make_configuration("allow.everyone.if.no.acl.found=false")
+    shown = make_cluster(
+        ClientAuthentication=scram, ConfigurationInfo={"Arn": configuration, "Revision": 1}
+    )
+    update(kafka, "update_connectivity", shown, ConnectivityInfo=open_to_vpcs("Scram"))
     answer = kafka.get_bootstrap_brokers(ClusterArn=shown["ClusterArn"])
     first = answer["BootstrapBrokerStringVpcConnectivitySaslScram"].split(",")[0]
     assert first.startswith(f"b-1.scram.{shown['ClusterName']}.")
     assert first.endswith(":14001")
 
     shown = wait_for(kafka, shown["ClusterArn"])
-    iam = {"Sasl": {"Iam": {"Enabled": True}}}
-    message = refuse(kafka, "update_connectivity", shown, ConnectivityInfo=_vpc(iam))
+    message = refuse(kafka, "update_connectivity", shown, ConnectivityInfo=open_to_vpcs("Iam"))
     assert message == (
         "VPC connectivity with IAM needs the same way to log in enabled for the cluster"
     )
     public = {"PublicAccess": {"Type": "SERVICE_PROVIDED_EIPS"}}
     message = refuse(kafka, "update_connectivity", shown, ConnectivityInfo=public)
     assert message == "localcloud has no public access to brokers"
+
+
+def test_connectivity_with_scram_needs_acls(kafka, make_cluster):
+    shown = make_cluster()
+
+    message = refuse(kafka, "update_connectivity", shown, ConnectivityInfo=open_to_vpcs("Scram"))
+
+    assert message == "VPC connectivity with SCRAM needs allow.everyone.if.no.acl.found=false"
 
 
 def test_monitoring_is_shown(kafka, make_cluster):
@@ -214,7 +224,3 @@ def _nodes(kafka, shown):
 def _volume(kafka, shown):
     group = wait_for(kafka, shown["ClusterArn"])["BrokerNodeGroupInfo"]
     return group["StorageInfo"]["EbsStorageInfo"]
-
-
-def _vpc(login):
-    return {"VpcConnectivity": {"ClientAuthentication": login}}

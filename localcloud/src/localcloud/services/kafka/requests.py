@@ -17,13 +17,14 @@ from localcloud.services.kafka.listeners import (
     is_enabled,
     vpc_logins,
 )
-from localcloud.services.kafka.model import bad_request
+from localcloud.services.kafka.model import Cluster, bad_request
 from localcloud.services.kafka.versions import VERSIONS
 
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{0,63}")
 _INSTANCE = re.compile(r"(express\.m7g|kafka\.m5|kafka\.m7g)\.\d*x?large")
 _BURSTABLE = "kafka.t3.small"  # with ZooKeeper only: assumption `burstable-brokers`
 _KRAFT = ".kraft"
+_OPEN_TO_ALL = "allow.everyone.if.no.acl.found"  # Kafka ACLs alone let a user of SCRAM in
 _ZONES = (2, 3)
 _MAX_VOLUME_GB = 16384
 _MAX_BROKERS = 60
@@ -113,8 +114,9 @@ def check_log_group(call: Call, settings: dict[str, Any]) -> None:
         raise bad_request(f"The log group {group} doesn't exist: assumption `msk-key-and-log`")
 
 
-def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
+def check_connectivity(cluster: Cluster, wanted: dict[str, Any]) -> None:
     """Raise AwsError for connectivity that the cluster's ways to log in do not allow."""
+    settings = cluster.settings
     if wanted.get("PublicAccess", {}).get("Type", "DISABLED") != "DISABLED":
         raise bad_request("localcloud has no public access to brokers")
     shown = {**settings, "BrokerNodeGroupInfo": {"ConnectivityInfo": wanted}}
@@ -125,6 +127,8 @@ def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None
             f"VPC connectivity with {', '.join(sorted(missing))} needs the same way to log in "
             "enabled for the cluster"
         )
+    if "SCRAM" in vpc_logins(shown) and cluster.properties.get(_OPEN_TO_ALL, "true") != "false":
+        raise bad_request(f"VPC connectivity with SCRAM needs {_OPEN_TO_ALL}=false")
 
 
 def software_info(call: Call, version: str, configuration: dict[str, Any] | None) -> dict[str, Any]:
@@ -153,6 +157,11 @@ def _fill_group(group: dict[str, Any]) -> dict[str, Any]:
     connectivity = group.get("ConnectivityInfo", {})
     if connectivity.get("PublicAccess", {}).get("Type", "DISABLED") != "DISABLED":
         raise bad_request("You can't enable public access while you create a cluster")
+    if vpc_logins({"BrokerNodeGroupInfo": {"ConnectivityInfo": connectivity}}):
+        raise bad_request(
+            "When creating a cluster, all vpcConnectivity auth schemes must be disabled "
+            "('enabled' : false). You can enable auth schemes after the cluster is created."
+        )
     return {
         "BrokerAZDistribution": "DEFAULT",
         **group,

@@ -109,7 +109,7 @@ def update_cluster_kafka_version(call: Call) -> dict[str, Any]:
 def update_connectivity(call: Call) -> dict[str, Any]:
     """Enable or disable VPC connections to the cluster."""
     cluster, wanted = find_own_cluster(call), call.params.get("ConnectivityInfo", {})
-    check_connectivity(cluster.settings, wanted)
+    check_connectivity(cluster, wanted)
 
     def change(cluster: Cluster) -> None:
         group = cluster.settings["BrokerNodeGroupInfo"]
