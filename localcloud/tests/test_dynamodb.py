@@ -89,6 +89,7 @@ _KEY, _CONDITION = {"id": {"S": "1"}}, "attribute_not_exists(id)"
 _PUT = {"TableName": "rows", "Item": _KEY, "ConditionExpression": _CONDITION}
 _FIND = {"KeyConditionExpression": "id = :id", "TableName": "rows"}
 _UNUSED = {":id": {"S": "1"}, ":other": {"S": "2"}}
+_MANY = {f":{number}": {"N": "1"} for number in range(101)}
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,12 @@ _UNUSED = {":id": {"S": "1"}, ":other": {"S": "2"}}
         ("update_item", {"TableName": "rows", "Key": _KEY,
                          "UpdateExpression": "REMOVE " + ", ".join(f"a{n}" for n in range(900))},
          "Invalid UpdateExpression: .* maximum allowed size; expression size: 5295"),
+        ("scan", {"TableName": "rows", "FilterExpression": f"n IN ({', '.join(_MANY)})",
+                  "ExpressionAttributeValues": _MANY},
+         "Invalid FilterExpression: The IN .* too many operands; number of operands: 101"),
+        ("put_item", {**_PUT, "ConditionExpression": "attribute_exists(b) OR a.#n >= a.n",
+                      "ExpressionAttributeNames": {"#n": "n"}},
+         r"Invalid ConditionExpression: .* operator: >=, first operand: \[a, n\]"),
         ("get_item", {"TableName": "rows", "Key": {"id": {"N": "1"}}}, "does not match the schema"),
         ("delete_item", {"TableName": "rows", "Key": {"id": {"N": "1"}}},
          "does not match the schema"),
@@ -121,6 +128,18 @@ def test_an_expression_or_a_key_that_is_not_taken_is_refused(
         getattr(table, operation)(**request_)
 
     assert table.scan(TableName="rows")["Items"] == []
+
+
+def test_paths_that_differ_are_compared_and_100_operands_are_taken(table) -> None:
+    table.put_item(TableName="rows", Item={"id": {"S": "1"}, "a": {"N": "1"}, "aa": {"N": "1"}})
+    values = dict(list(_MANY.items())[:100])
+    condition = f"a = aa AND size(id) = a AND a IN ({', '.join(values)})"
+
+    found = table.scan(
+        TableName="rows", FilterExpression=condition, ExpressionAttributeValues=values
+    )
+
+    assert found["Count"] == 1
 
 
 def test_a_name_that_ends_in_a_quotation_mark_is_stored(table) -> None:

@@ -10,7 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from localcloud.errors import MissingHopError
-from localcloud.network import Source, load_network, require_service, service_reachable
+from localcloud.network import Source, load_network, require_service
 from tests.vpcs import make_vpc
 
 ACCOUNT = "222222222222"
@@ -168,14 +168,15 @@ def test_a_gateway_needs_a_way_out_of_the_security_group(vpc):
     to_s3 = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
     to_s3["PrefixListIds"] = [{"PrefixListId": prefix["PrefixListId"]}]
     vpc.ec2.authorize_security_group_egress(GroupId=vpc.group, IpPermissions=[to_s3])
-    assert service_reachable(vpc.source, "s3", REGION)
+    assert require_service(vpc.source, "s3", REGION)
 
 
 def test_another_regions_service_is_not_reached(vpc):
     vpc.make_endpoint("sts", SecurityGroupIds=[vpc.open_group])
 
-    assert service_reachable(vpc.source, "sts", REGION)
-    assert not service_reachable(vpc.source, "sts", "us-east-1")
+    assert require_service(vpc.source, "sts", REGION)
+    with pytest.raises(MissingHopError, match="sts"):
+        require_service(vpc.source, "sts", "us-east-1")
 
 
 STRANGER = "999999999999"

@@ -139,17 +139,11 @@ class BrokerCluster:
         self._processes[broker_id].resume()
 
     def restart(self, broker_id: int) -> None:
-        """Start a broker, after stopping it if it runs, and wait until it is ready."""
+        """Start a broker, maybe a new one, after stopping it if it runs; wait until it is ready."""
         self._end(broker_id)
         self._check_addresses(broker_id)
         self._launch_broker(broker_id)
         self._wait_ready(broker_id)
-
-    def add_broker(self) -> int:
-        """Start one more broker, wait until it is ready, and return its id."""
-        broker_id = self.broker_ids[-1] + 1
-        self.restart(broker_id)
-        return broker_id
 
     def restart_all(self) -> None:
         """Restart the controller and the brokers one by one with the current `spec`."""

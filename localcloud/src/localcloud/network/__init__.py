@@ -10,7 +10,6 @@ from __future__ import annotations
 from localcloud.network.border import (
     VpcBorder,
     require_service,
-    service_reachable,
     use_endpoint,
 )
 from localcloud.network.names import resolve_names
@@ -32,7 +31,6 @@ __all__ = [
     "load_network",
     "require_service",
     "resolve_names",
-    "service_reachable",
     "trace",
     "use_endpoint",
 ]

@@ -93,15 +93,6 @@ def _enter_gateway(walk: Walk, source: Source, endpoint: Any) -> None:
     walk.check_out(Party(f"endpoint {endpoint.id}", prefixes, (_ANYWHERE,)), _HTTPS)
 
 
-def service_reachable(source: Source, service: str, region: str) -> bool:
-    """Return whether a source reaches an AWS service."""
-    try:
-        require_service(source, service, region)
-    except MissingHopError:
-        return False
-    return True
-
-
 class VpcBorder:
     """The WSGI application before the gateway; it refuses services without an endpoint."""
 
