@@ -29,12 +29,12 @@ from penstock.operations.producing import (
     produce_events,
 )
 from penstock.operations.profiles import read_contract_profile, read_root_profiles
-from penstock.operations.readers import (
+from penstock.operations.programs import (
     Account,
     Grant,
     Producer,
+    Programs,
     Reader,
-    Readers,
     ReaderTable,
 )
 from penstock.operations.rejected import (
@@ -43,7 +43,7 @@ from penstock.operations.rejected import (
     list_rejected,
     replay_rejected,
 )
-from penstock.operations.root_readers import load_readers
+from penstock.operations.root_programs import load_programs
 from penstock.operations.schemas import (
     CheckedSchema,
     ComparedVersions,
@@ -93,11 +93,11 @@ __all__ = [
     "ProduceSettings",
     "ProducedEvent",
     "Producer",
+    "Programs",
     "ReadRecord",
     "ReadSettings",
     "Reader",
     "ReaderTable",
-    "Readers",
     "RegisteredSchema",
     "ReplayedEvent",
     "RunCounts",
@@ -115,7 +115,7 @@ __all__ = [
     "list_rejected",
     "list_runs",
     "list_schemas",
-    "load_readers",
+    "load_programs",
     "open_database",
     "preview_events",
     "produce_events",

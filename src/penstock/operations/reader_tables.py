@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from penstock.operations.readers import ReaderTable
+from penstock.operations.programs import ReaderTable
 from penstock.records import KeyFormat, Mode, Projection, RowShape
 from penstock.tables import TABLE, name_table
 

@@ -26,7 +26,7 @@ from penstock.extensions.lineage.operation import trace_lineage
 from penstock.extensions.lineage.stored import Tables
 from penstock.extensions.lineage.text import list_lines
 from penstock.extensions.lineage.versions import Versions
-from penstock.operations import load_readers
+from penstock.operations import load_programs
 
 HELP = (
     "Print where the columns of tables come from: producers, schema versions, topics, programs, "
@@ -111,11 +111,11 @@ def _run(roots: Sequence[Path], flags: argparse.Namespace) -> int:
                 "folder of a Terraform root, or a file of its outputs"
             ]
         )
-    readers = load_readers(places)
+    programs = load_programs(places)
     with Progress(prints_lines=False) as bar:
         found = trace_lineage(
             flags.what,
-            readers,
+            programs,
             Versions(flags.registry, flags.as_of),
             Tables(flags.workgroup, flags.rows, flags.as_of),
             report=bar.show,
@@ -125,7 +125,7 @@ def _run(roots: Sequence[Path], flags: argparse.Namespace) -> int:
     elif flags.output == "svg":
         print(draw_lineage(found), end="")
     elif flags.output == "openlineage":
-        for event in list_events(found, readers, datetime.now(UTC)):
+        for event in list_events(found, programs, datetime.now(UTC)):
             print_json(event)
     else:
         for line in list_lines(found):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from penstock.extensions.lineage.model import Lineage, Table, TableColumn, Topic, Use
-from penstock.operations import Account, Readers
+from penstock.operations import Account, Programs
 
 _PRODUCER: Final = "https://pypi.org/project/penstock/"
 _SPEC: Final = "https://openlineage.io/spec"
@@ -23,9 +23,9 @@ _UNKNOWN: Final = Account("unknown", "unknown")
 Event = dict[str, Any]
 
 
-def list_events(lineage: Lineage, readers: Readers, now: datetime) -> Iterator[Event]:
+def list_events(lineage: Lineage, programs: Programs, now: datetime) -> Iterator[Event]:
     """Yield an event for each producer of the topics, and for each program that reads them."""
-    exporter = _Exporter(lineage, readers, (lineage.as_of or now).astimezone(UTC).isoformat())
+    exporter = _Exporter(lineage, programs, (lineage.as_of or now).astimezone(UTC).isoformat())
     for topic in lineage.topics:
         for writer in topic.writers:
             yield exporter.make_event("producer", writer.program, (), [exporter.name_topic(topic)])
@@ -37,10 +37,10 @@ def list_events(lineage: Lineage, readers: Readers, now: datetime) -> Iterator[E
 class _Exporter:
     """Makes events of one moment."""
 
-    def __init__(self, lineage: Lineage, readers: Readers, time: str) -> None:
+    def __init__(self, lineage: Lineage, programs: Programs, time: str) -> None:
         self._lineage = lineage
-        self._accounts = readers.accounts
-        self._kafka = f"kafka://{readers.brokers.partition(',')[0] or 'unknown'}"
+        self._accounts = programs.accounts
+        self._kafka = f"kafka://{programs.brokers.partition(',')[0] or 'unknown'}"
         self._time = time
 
     def make_event(

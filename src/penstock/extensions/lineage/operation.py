@@ -21,7 +21,7 @@ from penstock.extensions.lineage.model import (
 )
 from penstock.extensions.lineage.stored import StoredTable, Tables
 from penstock.extensions.lineage.versions import KnownVersion, Versions
-from penstock.operations import Reader, Readers, ReaderTable
+from penstock.operations import Programs, Reader, ReaderTable
 from penstock.progress import ReportProgress, ignore_progress
 
 _SHOWN_NAMES: Final = 20
@@ -44,7 +44,7 @@ class _Written:
 
 def trace_lineage(
     what: str,
-    readers: Readers,
+    programs: Programs,
     versions: Versions,
     tables: Tables,
     *,
@@ -54,7 +54,7 @@ def trace_lineage(
 
     Args:
         what: a schema, a topic, a table, or TABLE.COLUMN; all of them if it is empty.
-        readers: the programs that write and read topics.
+        programs: those that write and read topics.
         versions: the versions of schemas.
         tables: the tables; those of consumers in other accounts are not read.
         report: called with the number of tables that are read.
@@ -62,8 +62,8 @@ def trace_lineage(
     Raises:
         OperationError: no schema, topic, table or column has this name.
     """
-    schemas = {topic: _find_schemas(topic, readers, versions) for topic in _list_topics(readers)}
-    everything = list(_list_written(schemas, readers))
+    schemas = {topic: _find_schemas(topic, programs, versions) for topic in _list_topics(programs)}
+    everything = list(_list_written(schemas, programs))
     chosen = _choose(what, schemas, everything)
     traced: list[Table] = []
     groups: dict[tuple[str, str], list[_Written]] = {each.place: [] for each in chosen.written}
@@ -73,19 +73,19 @@ def trace_lineage(
     not_seen: dict[str, str] = {}
     for (_, name), written in groups.items():
         report("tables", len(traced), len(groups))
-        stored, why = _read_table(written[0], readers, tables)
+        stored, why = _read_table(written[0], programs, tables)
         not_seen |= {name: why} if why else {}
         traced.append(_trace_table(written, stored, versions, chosen.column))
     topics = tuple(
-        _trace_topic(topic, schemas[topic], readers, versions) for topic in chosen.topics
+        _trace_topic(topic, schemas[topic], programs, versions) for topic in chosen.topics
     )
     unseen = tuple(NotSeen(*each) for each in (versions.not_seen | not_seen).items())
     return Lineage(topics, tuple(traced), versions.as_of, unseen)
 
 
-def _read_table(written: _Written, readers: Readers, tables: Tables) -> tuple[StoredTable, str]:
+def _read_table(written: _Written, programs: Programs, tables: Tables) -> tuple[StoredTable, str]:
     """Return a table, or why it cannot be read."""
-    account = readers.accounts.get(written.reader.consumer)
+    account = programs.accounts.get(written.reader.consumer)
     try:
         if account is None or account.id == tables.account_id:
             return tables.read(written.table.kind, written.table.name), ""
@@ -95,24 +95,24 @@ def _read_table(written: _Written, readers: Readers, tables: Tables) -> tuple[St
     return StoredTable("", notes=(f"it was not read: {why}",)), why
 
 
-def _list_topics(readers: Readers) -> list[str]:
-    names = {each.topic for each in readers.producers}
-    for reader in readers.readers:
+def _list_topics(programs: Programs) -> list[str]:
+    names = {each.topic for each in programs.producers}
+    for reader in programs.readers:
         names |= reader.topics
     return sorted(names)
 
 
-def _find_schemas(topic: str, readers: Readers, versions: Versions) -> tuple[str, ...]:
+def _find_schemas(topic: str, programs: Programs, versions: Versions) -> tuple[str, ...]:
     """Return the schemas of a topic: those that its producers name, else those of its name."""
-    named = dict.fromkeys(each.schema for each in readers.producers if each.topic == topic)
+    named = dict.fromkeys(each.schema for each in programs.producers if each.topic == topic)
     return tuple(named) or versions.find_names(topic)
 
 
-def _list_written(schemas: dict[str, tuple[str, ...]], readers: Readers) -> Iterator[_Written]:
+def _list_written(schemas: dict[str, tuple[str, ...]], programs: Programs) -> Iterator[_Written]:
     """Yield what programs write, each with the topics and schemas of its records."""
-    of_topics = [each for reader in readers.readers for each in _list_filled(reader, schemas)]
+    of_topics = [each for reader in programs.readers for each in _list_filled(reader, schemas)]
     yield from of_topics
-    for reader in readers.readers:
+    for reader in programs.readers:
         read = [each for each in of_topics if _reads(reader, each)]
         for table in reader.tables if read else ():
             topics = _join_topics(read)
@@ -267,21 +267,25 @@ def _count_rows(
     return tuple(counted), found, notes
 
 
-def _trace_topic(name: str, schemas: Sequence[str], readers: Readers, versions: Versions) -> Topic:
+def _trace_topic(
+    name: str, schemas: Sequence[str], programs: Programs, versions: Versions
+) -> Topic:
     writers = (
-        Writer(each.program, each.schema) for each in readers.producers if each.topic == name
+        Writer(each.program, each.schema) for each in programs.producers if each.topic == name
     )
     known = [version for schema in schemas for version in versions.read(schema)]
     registered = dict.fromkeys(each.schema for each in known)
     uses = []
-    for reader in readers.readers:
+    for reader in programs.readers:
         if name in reader.topics:
             tables = _choose_names(reader, registered, name)
             uses.append(Use(reader.consumer, reader.program, tables, reader.own_code))
-    uses += _list_uses_of_tables(uses, readers)
-    may_read = (f"{each.consumer}, {each.program}" for each in readers.grants if name in each.reads)
+    uses += _list_uses_of_tables(uses, programs)
+    may_read = (
+        f"{each.consumer}, {each.program}" for each in programs.grants if name in each.reads
+    )
     may_write = (
-        f"{each.consumer}, {each.program}" for each in readers.grants if name in each.writes
+        f"{each.consumer}, {each.program}" for each in programs.grants if name in each.writes
     )
     return Topic(
         name,
@@ -298,10 +302,10 @@ def _choose_names(reader: Reader, schemas: Iterable[str], topic: str) -> tuple[s
     return tuple(dict.fromkeys(table.name for table in tables))
 
 
-def _list_uses_of_tables(uses: Sequence[Use], readers: Readers) -> Iterator[Use]:
+def _list_uses_of_tables(uses: Sequence[Use], programs: Programs) -> Iterator[Use]:
     """Yield the programs that read tables which others fill with the records of a topic."""
     filled = {(each.consumer, table) for each in uses for table in each.tables}
-    for reader in readers.readers:
+    for reader in programs.readers:
         read = tuple(sorted(each for each in reader.reads if (reader.consumer, each) in filled))
         if read:
             names = tuple(each.name for each in reader.tables)

@@ -33,7 +33,7 @@ from penstock.extensions.schema_plan.report import (
     write_markdown,
     write_terraform,
 )
-from penstock.operations import load_readers, write_text
+from penstock.operations import load_programs, write_text
 from penstock.registry import load_registry
 from penstock.schemas import Compatibility
 
@@ -109,7 +109,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a file of `terraform output -json` of a root, which names readers; may be repeated",
+        help="a file of `terraform output -json` of a root, which names programs; may be repeated",
     )
     parser.add_argument(
         "--fail-on",
@@ -130,10 +130,10 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
 
 def _run_plan(flags: argparse.Namespace) -> int:
     with Progress(prints_lines=False) as bar:
-        readers = load_readers(flags.outputs)
+        programs = load_programs(flags.outputs)
         baseline = load_baseline(flags.against, flags.registry, flags.folder, flags.mode)
         gc.freeze()  # or each collection looks at all versions of a backup
-        plan = make_plan(flags.folder, baseline, readers, flags.budget, bar.show)
+        plan = make_plan(flags.folder, baseline, programs, flags.budget, bar.show)
     if flags.markdown:
         write_text(flags.markdown, write_markdown(plan))
     if flags.terraform:
@@ -164,7 +164,7 @@ def _choose_code(plan: Plan, fail_on: str) -> int:
 def _run_apply(flags: argparse.Namespace) -> int:
     with Progress(prints_lines=False) as bar:
         baseline = load_baseline("", flags.registry, flags.folder)
-        plan = make_plan(flags.folder, baseline, load_readers(()), flags.budget, bar.show)
+        plan = make_plan(flags.folder, baseline, load_programs(()), flags.budget, bar.show)
     if plan.problems or plan.count(State.FORBIDDEN):
         _print_plan(plan)
         return 1 if plan.problems else _FORBIDDEN

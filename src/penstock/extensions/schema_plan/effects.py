@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from penstock.errors import SchemaConflictError
-from penstock.operations import Reader, Readers, ReaderTable
+from penstock.operations import Programs, Reader, ReaderTable
 from penstock.records import RowShape
 from penstock.schemas import Schema, list_fields, merge_schemas
 from penstock.tables import Growth, Struct, compare_columns, merge_columns, name_column, read_event
@@ -43,7 +43,7 @@ class Effect:
 
 
 def list_effects(
-    name: str, schema: Schema, merged: Sequence[Schema], old_readers: bool, readers: Readers
+    name: str, schema: Schema, merged: Sequence[Schema], old_readers: bool, programs: Programs
 ) -> tuple[Effect, ...]:
     """Return the effects of a new version on the readers of its topics.
 
@@ -52,12 +52,12 @@ def list_effects(
         schema: the new version.
         merged: the merge of the versions before, if there are any.
         old_readers: whether programs with every version before can read the new records.
-        readers: the readers.
+        programs: the readers, and what is known of them.
     """
-    topics = readers.find_topics(name)
+    topics = programs.find_topics(name)
     version = _Version(name, schema, merged)
     found: list[Effect] = []
-    for reader in readers.find(name):
+    for reader in programs.find(name):
         if reader.own_code:
             found.append(_affect_own_code(reader, old_readers))
             continue
@@ -70,7 +70,7 @@ def list_effects(
             continue
         for table in tables:
             found.append(_affect_table(reader, table, version))
-            found += _affect_rules(reader, table, version, readers)
+            found += _affect_rules(reader, table, version, programs)
     return tuple(found)
 
 
@@ -204,10 +204,10 @@ def _list_lost(has: Collection[str], shape: RowShape | None) -> tuple[str, ...]:
 
 
 def _affect_rules(
-    reader: Reader, table: ReaderTable, version: _Version, readers: Readers
+    reader: Reader, table: ReaderTable, version: _Version, programs: Programs
 ) -> Iterator[Effect]:
     """Yield what changes for the rule of quality that limits nulls by column."""
-    limits = readers.rules.get(table.name, {}) if table.kind == "lake" else {}
+    limits = programs.rules.get(table.name, {}) if table.kind == "lake" else {}
     pairs = (pair.strip().split("=", 1) for pair in limits.get("null-shares", "").split(","))
     shares = {pair[0].lower(): pair[1] for pair in pairs if len(pair) == 2}
     growth = version.find_growth(table) if limits else None

@@ -16,7 +16,7 @@ from penstock.extensions.schema_plan.exceptions import Exemption, load_exemption
 from penstock.extensions.schema_plan.files import SUFFIX, Problem, read_folder
 from penstock.extensions.schema_plan.folder import SchemaFile, load_folder
 from penstock.extensions.schema_plan.verdict import Matrix, Verdict, judge
-from penstock.operations import Readers
+from penstock.operations import Programs
 from penstock.progress import ReportProgress, ignore_progress
 from penstock.registry import SchemaRegistry
 from penstock.schemas import Compatibility, load_schema
@@ -110,7 +110,7 @@ class Applied:
 def make_plan(
     folder: Path,
     baseline: Baseline,
-    readers: Readers,
+    programs: Programs,
     budget: int = DEFAULT_BUDGET,
     report: ReportProgress = ignore_progress,
 ) -> Plan:
@@ -119,8 +119,8 @@ def make_plan(
     Args:
         folder: the folder.
         baseline: what the schemas are compared with.
-        readers: the readers of their topics.
-        budget: the most versions of a schema whose producer is not among the readers' settings.
+        programs: those that write and read their topics.
+        budget: the most versions of a schema whose producer is not among these.
         report: called with the number of schemas that are done.
 
     Raises:
@@ -133,7 +133,7 @@ def make_plan(
         return Plan(str(folder), baseline.source, (), loaded.problems)
     if not loaded.schemas:
         raise OperationError(f"found no schema below {folder}, expected {SUFFIX} files")
-    planner = _Planner(baseline, readers, budget, exemptions)
+    planner = _Planner(baseline, programs, budget, exemptions)
     planned: list[PlannedSchema] = []
     for file in loaded.schemas:
         report("schemas", len(planned), len(loaded.schemas))
@@ -172,12 +172,12 @@ class _Planner:
     def __init__(
         self,
         baseline: Baseline,
-        readers: Readers,
+        programs: Programs,
         budget: int,
         exemptions: Sequence[Exemption],
     ) -> None:
         self._baseline = baseline
-        self._readers = readers
+        self._programs = programs
         self._budget = budget
         self._exemptions = {(each.rule, each.path): each for each in exemptions}
         self.used: set[Exemption] = set()
@@ -189,7 +189,7 @@ class _Planner:
         verdict = judge(file.name, file.schema, file.definition, stored, base.mode)
         effects = self._list_effects(file, verdict) if verdict.is_new else ()
         findings = tuple(self._list_findings(file, verdict, effects))
-        budget = self._readers.budgets.get(file.name, self._budget)
+        budget = self._programs.budgets.get(file.name, self._budget)
         used = verdict.usable + verdict.is_new
         return PlannedSchema(
             file.name,
@@ -208,7 +208,7 @@ class _Planner:
     def _list_effects(self, file: SchemaFile, verdict: Verdict) -> tuple[Effect, ...]:
         forward = (verdict.matrix or {}).get(Compatibility.FORWARD_ALL, {})
         reads = not any(forward.values())
-        return list_effects(file.name, file.schema, verdict.merged, reads, self._readers)
+        return list_effects(file.name, file.schema, verdict.merged, reads, self._programs)
 
     def _list_findings(
         self, file: SchemaFile, verdict: Verdict, effects: Sequence[Effect]

@@ -24,7 +24,7 @@ from penstock.extensions.trace.settings import TraceSettings
 from penstock.extensions.trace.text import list_lines, to_json
 from penstock.extensions.trace.topic import BrokerTopics, HostTopics, Topics
 from penstock.kafka import KafkaSettings
-from penstock.operations import Readers, load_readers
+from penstock.operations import Programs, load_programs
 
 HELP = (
     "Follow one event: its record, frame and schema version, its row in DynamoDB, its file and "
@@ -93,7 +93,7 @@ def _run(
             Places(
                 _open_topics(environ, flags),
                 settings.load(),
-                _read_readers(environ, flags),
+                _read_programs(environ, flags),
                 settings.errors_tables,
                 settings.rejected_bucket,
                 flags.used_profile.name,
@@ -121,13 +121,13 @@ def _open_topics(environ: Mapping[str, str], flags: argparse.Namespace) -> Topic
         return "; ".join(error.problems)
 
 
-def _read_readers(environ: Mapping[str, str], flags: argparse.Namespace) -> Readers | str:
+def _read_programs(environ: Mapping[str, str], flags: argparse.Namespace) -> Programs | str:
     """Return the programs and their tables, or why they are not known."""
     if flags.outputs:
-        return load_readers(flags.outputs)
+        return load_programs(flags.outputs)
     if not (root := environ.get(_ROOT)):
         return f"the tables are named by the consumer's root: --outputs, or a profile with {_ROOT}"
     try:
-        return load_readers([Path(root)])
+        return load_programs([Path(root)])
     except OperationError as error:
         return str(error)

@@ -19,7 +19,7 @@ from penstock.extensions.trace.schema import (
     find_event_time,
 )
 from penstock.extensions.trace.topic import FoundRecord, Topics
-from penstock.operations import Readers, ReaderTable
+from penstock.operations import Programs, ReaderTable
 from penstock.records import READING, Record, RowShape, Source
 from penstock.registry import Registries
 
@@ -28,13 +28,13 @@ from penstock.registry import Registries
 class Places:
     """Where the steps of an event are looked for, with the credentials of one account.
 
-    `topics` and `readers` are texts if they cannot be looked at, and say why. `errors_tables` are
+    `topics` and `programs` are texts if they cannot be looked at, and say why. `errors_tables` are
     the dead-letter tables, that of the job `consume` first.
     """
 
     topics: Topics | str
     registries: Registries
-    readers: Readers | str
+    programs: Programs | str
     errors_tables: Sequence[str] = ()
     rejected_bucket: str = ""
     profile: str = ""
@@ -113,12 +113,12 @@ class Tracer:
         self, source: Source, decoded: DecodedRecord | None
     ) -> list[ReaderTable] | str:
         """Return the tables that programs write from the topic; a text if they are not known."""
-        readers = self.places.readers
-        if isinstance(readers, str):
-            return readers
+        programs = self.places.programs
+        if isinstance(programs, str):
+            return programs
         schema = decoded.version.name if decoded and decoded.version else source.topic
         found: dict[str, ReaderTable] = {}
-        for reader in readers.readers:
+        for reader in programs.readers:
             if source.topic in reader.topics:
                 for table in reader.choose_tables(schema, {source.topic}) or ():
                     known = found.get(table.name)

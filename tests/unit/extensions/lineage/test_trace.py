@@ -19,7 +19,7 @@ from penstock.extensions.lineage.stored import StoredTable, Tables
 from penstock.extensions.lineage.text import join_numbers, list_lines
 from penstock.extensions.lineage.versions import KnownVersion, Versions
 from penstock.framing import FrameKind, SchemaKey
-from penstock.operations import load_readers
+from penstock.operations import load_programs
 from penstock.registry import SchemaBackup
 from penstock.schemas import Compatibility, merge_schemas
 from penstock.tables import Column, mark_field, read_event
@@ -85,7 +85,7 @@ def _trace(
         write_outputs(tmp_path / "consumer.json", consumer),
         write_outputs(tmp_path / "producer.json", make_producer()),
     ]
-    return trace_lineage(what, load_readers(files), _Versions(*versions), tables)
+    return trace_lineage(what, load_programs(files), _Versions(*versions), tables)
 
 
 _SENSOR = (
@@ -246,7 +246,7 @@ def test_tables_of_changes_and_of_results_have_their_sources(tmp_path: Path) -> 
     assert notes["lake.readings"] == (unmarked,)
     shown = "  read by     analytics, job shop-totals from lake.readings -> lake.totals"
     assert shown in list(list_lines(found))
-    events = list(list_events(found, load_readers([tmp_path / "consumer.json"]), _NOW))
+    events = list(list_events(found, load_programs([tmp_path / "consumer.json"]), _NOW))
     (job,) = [each for each in events if each["job"]["name"] == "job shop-totals"]
     assert [each["name"] for each in job["inputs"]] == ["table/lake/readings"]
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_seen_is_named_and_is_no_reason_against_the_rest(tmp_path
     versions = _Versions(*_SENSOR)
     versions.not_seen["glue://plant"] = "no answer"
 
-    found = trace_lineage("sensor", load_readers([consumer]), versions, tables)
+    found = trace_lineage("sensor", load_programs([consumer]), versions, tables)
 
     assert found.not_seen == (
         NotSeen("glue://plant", "no answer"),
@@ -344,7 +344,7 @@ def test_each_program_is_an_event_that_openlineage_accepts(tmp_path: Path) -> No
     tables = _Tables(lake_readings=StoredTable("iceberg", _columns("level", "gone"), {}))
     found = _trace("", tmp_path, tables, *_SENSOR, _PUMP)
 
-    events = list(list_events(found, load_readers([tmp_path / "consumer.json"]), _NOW))
+    events = list(list_events(found, load_programs([tmp_path / "consumer.json"]), _NOW))
 
     for event in events:
         check_event(event)

@@ -14,7 +14,7 @@ from penstock.cli import main
 from penstock.extensions.schema_plan.baseline import load_baseline
 from penstock.extensions.schema_plan.operation import Plan, make_plan
 from penstock.framing import FrameKind
-from penstock.operations import load_readers
+from penstock.operations import load_programs
 from penstock.registry import (
     RegistryBackup,
     SchemaBackup,
@@ -97,4 +97,4 @@ def make_backup(path: str, *versions: str, **values: Any) -> str:
 
 
 def plan_folder(folder: Path, against: str, *outputs: Path) -> Plan:
-    return make_plan(folder, load_baseline(against, "", folder), load_readers(outputs))
+    return make_plan(folder, load_baseline(against, "", folder), load_programs(outputs))

@@ -9,7 +9,7 @@ import pytest
 from penstock.cli import main
 from penstock.extensions.schema_plan.baseline import use_registry
 from penstock.extensions.schema_plan.operation import apply_plan, make_plan
-from penstock.operations import Readers
+from penstock.operations import Programs
 from penstock.registry import (
     SchemaStore,
 )
@@ -194,7 +194,7 @@ def test_apply_registers_nothing_if_one_schema_is_forbidden(write: Write) -> Non
     store = SchemaStore()
     store.create("memory/sensor", canonical_form(load_schema(make_schema(**BASE))))
     admin = MemoryAdmin(store)
-    plan = make_plan(folder, use_registry(admin), Readers())
+    plan = make_plan(folder, use_registry(admin), Programs())
 
     with pytest.raises(Exception, match="nothing was registered, since the plan refuses sensor"):
         list(apply_plan(plan, admin))
@@ -206,7 +206,7 @@ def test_apply_ends_with_the_first_schema_that_is_refused(write: Write) -> None:
         a=make_schema("A", **BASE), b=make_schema("B", **BASE), c=make_schema("C", **BASE)
     )
     store = SchemaStore()
-    plan = make_plan(folder, use_registry(MemoryAdmin(store)), Readers())
+    plan = make_plan(folder, use_registry(MemoryAdmin(store)), Programs())
     # Another program is faster.
     store.create("memory/b", canonical_form(load_schema(make_schema("B", a="int"))))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.extensions.schema_plan.effects import Action, Effect, list_effects
-from penstock.operations import load_readers
+from penstock.operations import load_programs
 from penstock.schemas import Schema, merge_schemas
 from tests.fixtures.root_outputs import (
     _run,
@@ -40,7 +40,7 @@ def _affect(
         write_outputs(tmp_path / "producer.json", make_producer()),
     ]
     merged = [] if before is None else [merge_schemas([before])]
-    found = list_effects(name, after, merged, old_readers, load_readers(files))
+    found = list_effects(name, after, merged, old_readers, load_programs(files))
     assert len({(each.consumer, each.program, each.table) for each in found}) == len(found)
     return {(each.program, each.table): each for each in found}
 
@@ -122,7 +122,7 @@ def test_jobs_that_outputs_describe_are_named_with_what_they_read(tmp_path: Path
     files = [write_outputs(tmp_path / "c.json", consumer)]
 
     def find(name: str, **fields: Any) -> dict[str, tuple[str, str]]:
-        found = list_effects(name, _schema(**fields), [], True, load_readers(files))
+        found = list_effects(name, _schema(**fields), [], True, load_programs(files))
         return {
             each.program: (each.action, each.advice) for each in found if "shop" in each.program
         }
@@ -160,7 +160,7 @@ def test_tables_of_changes_have_the_columns_of_rows(tmp_path: Path, *, has_envel
         write(row | {"rating": ["null", "string"]}),
         [merge_schemas([write(row)])],
         True,
-        load_readers([write_outputs(tmp_path / "c.json", consumer)]),
+        load_programs([write_outputs(tmp_path / "c.json", consumer)]),
     )
 
     changed = [each for each in found if each.program == "job films"]
@@ -267,7 +267,7 @@ def test_rules_of_quality_are_named(tmp_path: Path) -> None:
     merged = [merge_schemas([_schema(**_BASE)])]
     found = [
         each
-        for each in list_effects("sensor", after, merged, True, load_readers(files))
+        for each in list_effects("sensor", after, merged, True, load_programs(files))
         if each.program.startswith("quality")
     ]
 

@@ -23,7 +23,7 @@ from penstock.extensions.schema_plan.operation import (
     make_plan,
 )
 from penstock.extensions.schema_plan.verdict import CONTRADICTION, READINGS, _check_modes
-from penstock.operations import Readers
+from penstock.operations import Programs
 from penstock.registry import ComparedWith, SchemaStore, check_rule
 from penstock.schemas import Compatibility, canonical_form, load_schema
 from tests.oracle.evolve import COMPATIBLE, INCOMPATIBLE, evolve
@@ -102,7 +102,7 @@ def _move_out(folder: Path, definition: dict[str, Any]) -> None:
 
 def _plan(folder: Path, admin: MemoryAdmin) -> Plan:
     before = admin.writes
-    plan = make_plan(folder, use_registry(admin), Readers())
+    plan = make_plan(folder, use_registry(admin), Programs())
     assert admin.writes == before  # a plan makes no call that writes
     assert plan.problems == ()
     return plan

@@ -15,7 +15,7 @@ from penstock.extensions.schema_plan.report import (
     write_markdown,
     write_terraform,
 )
-from penstock.operations import Readers, load_readers
+from penstock.operations import Programs, load_programs
 from penstock.registry import (
     SchemaStore,
 )
@@ -64,7 +64,7 @@ def plan(write: Write) -> Plan:
     values["clients"] = {}
     values["platform"]["brokers"]["topics"] += ["broken", "fresh"]
     outputs = write_outputs(Path("consumer.json"), values)
-    return make_plan(folder, use_registry(MemoryAdmin(store)), load_readers([outputs]))
+    return make_plan(folder, use_registry(MemoryAdmin(store)), load_programs([outputs]))
 
 
 def test_a_comment_is_as_it_was(plan: Plan) -> None:
@@ -97,7 +97,7 @@ def test_a_comment_is_cut_between_schemas_and_begins_with_the_forbidden_ones(
         form = canonical_form(load_schema(make_schema("N" if name in schemas else "S", **BASE)))
         store.create(f"memory/{name}", form, Compatibility.FORWARD if name in schemas else
                      Compatibility.BACKWARD)  # fmt: skip
-    plan = make_plan(folder, use_registry(MemoryAdmin(store)), Readers())
+    plan = make_plan(folder, use_registry(MemoryAdmin(store)), Programs())
 
     text = write_markdown(plan)
 

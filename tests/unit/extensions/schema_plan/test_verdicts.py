@@ -12,7 +12,7 @@ from penstock.extensions.schema_plan.operation import State, make_plan
 from penstock.extensions.schema_plan.report import (
     list_lines,
 )
-from penstock.operations import Readers
+from penstock.operations import Programs
 from penstock.registry import (
     ComparedWith,
     SchemaBackup,
@@ -96,7 +96,7 @@ def test_a_schema_that_takes_no_version_forbids_it(
     stored = SchemaBackup("sensor", description="", tags={}, **described)
     baseline = Baseline("here", {"sensor"}, {"sensor": stored}.__getitem__)
 
-    (found,) = make_plan(folder, baseline, Readers()).schemas
+    (found,) = make_plan(folder, baseline, Programs()).schemas
 
     assert found.state is State.FORBIDDEN
     assert [(each.rule, each.message) for each in found.findings] == [(rule, message)]
@@ -122,7 +122,7 @@ def test_a_definition_that_the_registry_has_refused_stays_forbidden(write: Write
     store.add("memory/sensor", text)
     folder = write(sensor=text)
 
-    (found,) = make_plan(folder, use_registry(MemoryAdmin(store)), Readers()).schemas
+    (found,) = make_plan(folder, use_registry(MemoryAdmin(store)), Programs()).schemas
 
     assert (found.state, found.number) == (State.FORBIDDEN, 2)
     assert [(each.rule, each.message) for each in found.findings] == [
@@ -136,7 +136,7 @@ def test_a_registry_that_compares_schemas_knows_one_written_in_another_way(write
     stored = SchemaBackup("sensor", Compatibility.BACKWARD, 0, "AVRO", "", {}, (version,))
     baseline = Baseline("here", {"sensor"}, {"sensor": stored}.__getitem__)
 
-    (found,) = make_plan(folder, baseline, Readers()).schemas
+    (found,) = make_plan(folder, baseline, Programs()).schemas
 
     assert (found.state, found.number, found.left) == (State.SAME, 3, 99)
 
@@ -158,7 +158,7 @@ def test_the_mode_that_a_registry_gives_to_new_versions_counts(write: Write) -> 
     store.create("memory/sensor", canonical_form(load_schema(make_schema(**BASE))))
     baseline = use_registry(MemoryAdmin(store, Compatibility.FORWARD))
 
-    (found,) = make_plan(folder, baseline, Readers()).schemas
+    (found,) = make_plan(folder, baseline, Programs()).schemas
 
     assert (found.state, found.mode) == (State.CHANGED, Compatibility.FORWARD)
 

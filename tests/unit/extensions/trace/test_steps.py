@@ -180,7 +180,7 @@ def test_without_the_brokers_the_rest_is_looked_at(world: World) -> None:
 def test_without_registry_tables_and_outputs_the_record_is_shown(world: World) -> None:
     world.write(7)
 
-    found = world.tracer(registries=Registries([]), readers="name them", errors_tables=()).trace(
+    found = world.tracer(registries=Registries([]), programs="name them", errors_tables=()).trace(
         "sensor/0/7"
     )
 

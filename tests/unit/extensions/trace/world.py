@@ -21,7 +21,7 @@ from penstock.cli.values import format_json
 from penstock.extensions.trace.operation import Places, Tracer
 from penstock.extensions.trace.topic import FoundRecord
 from penstock.framing import encode_glue_frame
-from penstock.operations import ReadRecord, load_readers
+from penstock.operations import ReadRecord, load_programs
 from penstock.records import READING, FailedRecord, Record, Source, make_row
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
@@ -89,11 +89,11 @@ class World:
 
     def tracer(self, **changes: Any) -> Tracer:
         """Return a tracer of these places, with some others in their stead."""
-        readers = load_readers([write_outputs(self.folder / "consumer.json", self.outputs)])
+        programs = load_programs([write_outputs(self.folder / "consumer.json", self.outputs)])
         given = {
             "topics": self.topics,
             "registries": Registries([self.registry]),
-            "readers": readers,
+            "programs": programs,
             "errors_tables": (self.errors,),
             "profile": "analytics",
         }

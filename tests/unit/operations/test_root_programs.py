@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import OperationError
-from penstock.operations import Account, Grant, Producer, ReaderTable, load_readers
+from penstock.operations import Account, Grant, Producer, ReaderTable, load_programs
 from penstock.records import Mode, RowShape
 from tests.fixtures.outputs import put_out
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
@@ -19,7 +19,7 @@ _NO_OUTPUTS = "holds no outputs, expected what `terraform output -json` prints"
 
 
 def test_budgets_are_those_of_producers(tmp_path: Path) -> None:
-    found = load_readers([write_outputs(tmp_path / "p.json", make_producer())])
+    found = load_programs([write_outputs(tmp_path / "p.json", make_producer())])
 
     assert found.budgets == {"pump": 7}
 
@@ -43,19 +43,19 @@ def test_a_file_that_holds_no_outputs_is_named(tmp_path: Path, text: str, proble
     path.write_text(text)
 
     with pytest.raises(OperationError) as caught:
-        load_readers([path])
+        load_programs([path])
     assert str(caught.value) == f"{path} {problem}"
 
 
 def test_the_folder_of_a_root_stands_for_its_outputs(put_out: Callable[..., Path]) -> None:
     root = put_out(**make_producer())
 
-    assert load_readers([root]).budgets == {"pump": 7}
+    assert load_programs([root]).budgets == {"pump": 7}
 
 
 def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match=r"o\.json cannot be read: No such file or directory"):
-        load_readers([tmp_path / "o.json"])
+        load_programs([tmp_path / "o.json"])
 
 
 def test_producers_access_lists_and_accounts_are_those_of_the_roots(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_producers_access_lists_and_accounts_are_those_of_the_roots(tmp_path: Pa
     program = {"usernames": ["u-1", "u-2"], "topics": ["sensor"], "writes": ["plant"]}
     producer["contracts"]["analytics"]["programs"] = {"jobs": program}
 
-    found = load_readers(
+    found = load_programs(
         [
             write_outputs(tmp_path / "c.json", consumer),
             write_outputs(tmp_path / "p.json", producer),
@@ -97,7 +97,7 @@ def test_a_topic_is_of_the_table_that_names_it_or_of_the_first_pattern(tmp_path:
 
     (job,) = [
         each
-        for each in load_readers([write_outputs(tmp_path / "c.json", consumer)]).readers
+        for each in load_programs([write_outputs(tmp_path / "c.json", consumer)]).readers
         if each.program == "job staged"
     ]
 
@@ -112,7 +112,7 @@ def test_outputs_of_an_older_root_are_refused_by_what_they_lack(tmp_path: Path) 
     del consumer["platform"]["jobs"]["named"]["staged"]["plan"]
 
     with pytest.raises(OperationError, match=r"has no outputs of a root: found no `plan`$"):
-        load_readers([write_outputs(tmp_path / "c.json", consumer)])
+        load_programs([write_outputs(tmp_path / "c.json", consumer)])
 
 
 def test_a_shape_that_cannot_be_used_is_explained(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_shape_that_cannot_be_used_is_explained(tmp_path: Path) -> None:
     consumer["functions"]["odd"] = {"table": "p-odd", "shape": {"mode": "never"}}
 
     with pytest.raises(OperationError, match=r"has no outputs of a root: --mode is 'never', expec"):
-        load_readers([write_outputs(tmp_path / "c.json", consumer)])
+        load_programs([write_outputs(tmp_path / "c.json", consumer)])
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_table_that_no_job_writes_has_the_shape_of_its_function(
     odd = {"name": "g", "table": "p-odd", "mappings": {"sensor": "m"}, **told}
     consumer["functions"]["consumer-odd"] = odd
 
-    found = load_readers([write_outputs(tmp_path / "c.json", consumer)])
+    found = load_programs([write_outputs(tmp_path / "c.json", consumer)])
 
     (reader,) = (each for each in found.readers if each.program == "function consumer-odd")
     assert reader.tables == (ReaderTable("dynamodb", "p-odd", shape),)

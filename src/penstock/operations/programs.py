@@ -147,8 +147,8 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
-    """The readers of topics, the rules of quality by table, the producers and the access lists.
+class Programs:
+    """The programs of both accounts: who reads and writes which topics, and the rules of tables.
 
     `accounts` are those of consumers, and `brokers` the bootstrap servers, empty if no output
     has them.

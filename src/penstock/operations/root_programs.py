@@ -12,8 +12,8 @@ from penstock.contract import describe_misfit
 from penstock.errors import OperationError, SettingsError
 from penstock.operations.files import read_json
 from penstock.operations.outputs import read_outputs
+from penstock.operations.programs import Account, Grant, Producer, Programs, Reader, ReaderTable
 from penstock.operations.reader_tables import list_changed, list_staged
-from penstock.operations.readers import Account, Grant, Producer, Reader, Readers, ReaderTable
 from penstock.records import RowShape
 from penstock.settings import describe_settings
 
@@ -27,8 +27,8 @@ _BROKERS: Final = "KAFKA_BOOTSTRAP_SERVERS"
 _EXPECTED: Final = "expected what `terraform output -json` prints"
 
 
-def load_readers(files: Sequence[Path]) -> Readers:
-    """Return the readers that the outputs of roots name.
+def load_programs(files: Sequence[Path]) -> Programs:
+    """Return the programs that the outputs of roots name.
 
     Args:
         files: files with outputs, or the folders of roots, whose outputs Terraform prints.
@@ -60,7 +60,7 @@ def load_readers(files: Sequence[Path]) -> Readers:
     }
     # The producer's root has the brokers' own addresses, a consumer's those that it connects to.
     brokers = next(filter(None, map(_read_brokers, sorted(outputs, key=_is_of_consumer))), "")
-    return Readers(tuple(readers), rules, tuple(producers), tuple(grants), accounts, brokers)
+    return Programs(tuple(readers), rules, tuple(producers), tuple(grants), accounts, brokers)
 
 
 @contextmanager
