@@ -188,6 +188,7 @@ def test_the_cost_is_that_of_the_page_of_costs() -> None:
     page = " ".join(_PAGE.read_text().split())
 
     assert f"it costs {hour:.2f} US dollars an hour**, or {hour * 24:.2f} a day" in page
+    assert f"[{round(float(month[1]))} US dollars a month]" in (_ROOT / "README.md").read_text()
     assert f"two to three hours, so about {round(hour * 3)} US dollars" in page
 
 

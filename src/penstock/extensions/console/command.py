@@ -95,7 +95,7 @@ def missing_packages() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise SettingsError(
-            [f"found no package {error.name}: pip install 'penstock[console]' brings it"]
+            [f"found no package {error.name}: pip install '.[cli,console]' in a clone brings it"]
         ) from error
 
 

@@ -30,7 +30,7 @@ def find_file(table: ReaderTable, source: Source, decoded: DecodedRecord | None)
 
         found = find_files(table.name, source, _find_event_time(table, decoded))
     except ModuleNotFoundError as error:
-        why = f"found no package {error.name}: pip install 'penstock[cli,lake]' brings it"
+        why = f"found no package {error.name}: pip install '.[cli,lake]' in a clone brings it"
         yield Step(_STEP, State.NOT_SEEN, why, values)
         return
     except PenstockError as error:

@@ -85,4 +85,4 @@ def test_without_the_extra_the_package_is_named(
     (step,) = find_file(ReaderTable("lake", "lake.readings", None), _SEVEN, None)
 
     assert step.state is State.NOT_SEEN
-    assert step.seen.endswith("pip install 'penstock[cli,lake]' brings it")
+    assert step.seen.endswith("pip install '.[cli,lake]' in a clone brings it")
