@@ -1,12 +1,13 @@
 # What extensions of this account take (infra/extensions). This root knows none of them: a file extensions.tf beside
 # this one, which is the user's own, calls them with local.platform.
 locals {
-  interface_endpoints = concat(
+  interface_endpoints = setunion(
     ["glue"],
     anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
     # Spark's workers write their log from the VPC, and jobs read their parameters.
     length(var.jobs) > 0 ? ["logs"] : [],
     length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(var.jobs) > 0 ? ["ssm"] : [],
+    var.network.interface_endpoints,
   )
 
   # A serverless cluster has none of a broker.
@@ -42,7 +43,6 @@ locals {
       }
     }
     network = {
-      endpoint_policy             = module.network.endpoint_policy
       endpoint_security_group_ids = module.network.endpoint_security_group_ids
       interface_endpoints         = setunion(local.interface_endpoints, try(keys(var.network.existing.interface_endpoints), []))
       subnet_ids                  = values(module.network.workload_subnet_ids)

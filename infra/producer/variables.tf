@@ -266,6 +266,8 @@ variable "network" {
       route_table_ids     = list(string)
       subnet_ids          = map(string)
     }))
+    # Of extensions, such as secretsmanager, besides those that the root needs.
+    interface_endpoints = optional(set(string), [])
     # Ranges that its own must not overlap.
     other_cidrs = optional(set(string), [])
   })

@@ -19,9 +19,8 @@ locals {
       producers = { producer = { dead_letter_queue = "penstock-producer-dead-letters", function = "penstock-producer", schema = "sensor" } }
     }
     network = {
-      endpoint_policy             = "{}"
       endpoint_security_group_ids = { endpoints = "sg-endpoints" }
-      interface_endpoints         = ["glue"]
+      interface_endpoints         = ["glue", "secretsmanager"]
       subnet_ids                  = ["subnet-a", "subnet-b"]
       vpc_id                      = "vpc-1"
     }

@@ -100,7 +100,6 @@ module "cdc" {
       security_group_id = module.broker_cluster.security_group_id
     }
     network = {
-      endpoint_policy             = module.network.endpoint_policy
       endpoint_security_group_ids = module.network.endpoint_security_group_ids
       interface_endpoints         = ["secretsmanager"]
       subnet_ids                  = values(module.network.workload_subnet_ids)

@@ -180,7 +180,6 @@ resource "aws_mskconnect_connector" "this" {
   depends_on = [
     aws_iam_role_policy.this,
     aws_secretsmanager_secret_version.this,
-    aws_vpc_endpoint.services,
     aws_vpc_security_group_egress_rule.this,
     aws_vpc_security_group_ingress_rule.brokers,
     aws_vpc_security_group_ingress_rule.database,

@@ -71,21 +71,6 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
   tags = { Name = local.name }
 }
 
-# The VPC may have them.
-resource "aws_vpc_endpoint" "services" {
-  for_each = setsubtract(local.by_glue ? ["glue", "secretsmanager"] : ["secretsmanager"], var.platform.network.interface_endpoints)
-
-  vpc_id              = var.platform.network.vpc_id
-  vpc_endpoint_type   = "Interface"
-  service_name        = "com.amazonaws.${var.platform.region}.${each.key}"
-  policy              = var.platform.network.endpoint_policy
-  subnet_ids          = var.platform.network.subnet_ids
-  security_group_ids  = [var.platform.network.endpoint_security_group_ids["endpoints"]]
-  private_dns_enabled = true
-
-  tags = { Name = "${local.name}-${each.key}" }
-}
-
 # A database of another account, whose owner has an endpoint service in front of it and accepts this endpoint.
 resource "aws_vpc_endpoint" "database" {
   for_each = local.services

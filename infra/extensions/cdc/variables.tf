@@ -100,7 +100,6 @@ variable "platform" {
     alarms               = object({ topic_arn = string })
     brokers              = object({ bootstrap_servers = string, name = string, security_group_id = string })
     network = object({
-      endpoint_policy             = string
       endpoint_security_group_ids = map(string)
       interface_endpoints         = list(string)
       subnet_ids                  = list(string)
@@ -113,6 +112,11 @@ variable "platform" {
       secret_recovery_days = number
     })
   })
+
+  validation {
+    condition     = contains(var.platform.network.interface_endpoints, "secretsmanager")
+    error_message = "The VPC has no endpoint for secretsmanager, through which the worker reads its password; add secretsmanager to network.interface_endpoints of the producer's root."
+  }
 }
 
 variable "plugin" {

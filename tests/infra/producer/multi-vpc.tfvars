@@ -3,7 +3,8 @@ region     = "eu-central-1"
 consumers  = [{ name = "analytics", account_id = "222222222222", topics = ["sensor"] }]
 exposure   = { kind = "multi_vpc" }
 network = {
-  zone_ids = ["euc1-az1", "euc1-az2"]
+  zone_ids            = ["euc1-az1", "euc1-az2"]
+  interface_endpoints = ["secretsmanager"]
   existing = {
     vpc_id          = terraform_data.later.output
     route_table_ids = ["rtb-0123456789abcdef0"]
