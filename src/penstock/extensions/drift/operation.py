@@ -188,7 +188,7 @@ def _explain_missing_extra() -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = (error.name or str(error)).partition(".")[0]
         raise OperationError(
-            f"found no package {package}, expected the extra lake: pip install '.[cli,lake]' in a clone"
+            f"found no package {package}, expected the extra lake: pip install '.[lake]' in a clone"
         ) from error
 
 

@@ -245,5 +245,5 @@ def test_a_missing_extra_is_named(run: Run, lake: Lake, monkeypatch: pytest.Monk
 
     assert code == 1
     assert printed.endswith(
-        "found no package pyiceberg, expected the extra lake: pip install '.[cli,lake]' in a clone\n"
+        "found no package pyiceberg, expected the extra lake: pip install '.[lake]' in a clone\n"
     )
