@@ -21,6 +21,7 @@ from penstock.framing import encode_frame
 from penstock.registry import CachedRegistry, Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, encode
+from penstock.spark.state.lease import NoLease
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
@@ -42,12 +43,16 @@ _LOST = {"plot": UNAVAILABLE, "tags": [UNAVAILABLE]}
 
 
 class Source:
-    """One table, its rows, and the records of its changes, each (partition, key, value)."""
+    """One table, its rows, and the records of its changes.
+
+    A record has its partition, the schema of its key, the key, the schema of its value, the value,
+    and the number of records that were sent before it.
+    """
 
     def __init__(self, *, full=False, flattened=False, partitions=1, columns=COLUMNS):
         self.full, self.flattened, self.partitions = full, flattened, partitions
         self.columns, self.key = dict(columns), ("id",)
-        self.rows, self.log, self.lsn = {}, [], 100
+        self.rows, self.log, self.lsn, self.sent = {}, [], 100, 0
         self.commit = None  # the place of the last commit before the next change, if it is told
 
     def insert(self, **row):
@@ -153,10 +158,9 @@ class Source:
         partition = zlib.crc32(str(row["id"]).encode()) % self.partitions
         self._append((partition, self._read_key(row)), op, before, after, snapshot)
         if op == "d":
-            self.log.append((partition, self.key_schema(), self._read_key(row), None, None))
+            self._send((partition, self._read_key(row)), None, None)
 
     def _append(self, place, op, before, after, snapshot="false"):
-        partition, key = place
         ts = NOON_MS + self.lsn
         sequence = json.dumps([self.commit and str(self.commit), str(self.lsn)])
         if self.flattened:
@@ -166,12 +170,17 @@ class Source:
                 "__deleted": str(op == "d").lower(),
             }  # fmt: skip
         else:
-            place = {"db": "pagila", "schema": "public", "table": "film"}
-            source = {"ts_ms": ts, "snapshot": snapshot, "sequence": sequence, **place}
+            table = {"db": "pagila", "schema": "public", "table": "film"}
+            source = {"ts_ms": ts, "snapshot": snapshot, "sequence": sequence, **table}
             source["lsn"] = None if snapshot == "incremental" else self.lsn
             value = {"before": before, "after": after, "source": source, "op": op, "ts_ms": ts}
-        record = partition, self.key_schema(), key, self.value_schema(), value
+        self._send(place, self.value_schema(), value)
+
+    def _send(self, place, schema, value):
+        partition, key = place
+        record = partition, self.key_schema(), key, schema, value, self.sent
         self.log.append(deepcopy(record))
+        self.sent += 1
 
 
 def change_at_random(film, random, changes):
@@ -222,6 +231,7 @@ class CdcJob:
         (folder / "errors").mkdir()
         self.errors = FileErrors(folder / "errors")
         self.outputs = outputs or (lambda: [CurrentTable(table)])
+        self.lease = NoLease()
         self.offsets, self.number = {}, 0
         self.restart()
 
@@ -233,6 +243,7 @@ class CdcJob:
             LogStates(self.spark, str(self.folder / "cdc")),
             SchemaReaders(registries),
             UNAVAILABLE,
+            lease=self.lease,
         )
         ledger = Ledger(self.spark, str(self.folder / "schemas"))
         self.batches = open_batches(registries, ledger, [sink], self.errors)
@@ -252,9 +263,9 @@ class CdcJob:
             number, self.number = self.number, self.number + 1
         rows = [
             (self.frame("key", *key), self.frame("value", *value), "pagila.public.film",
-             partition, offset, _NOON,
+             partition, offset, _NOON + timedelta(milliseconds=sent),
              self.head(key[0], value[0]))
-            for partition, offset, *record in placed
+            for partition, offset, *record, sent in placed
             for key, value in [(record[:2], record[2:])]
         ]  # fmt: skip
         frame = self.spark.createDataFrame(rows, KAFKA)

@@ -73,7 +73,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
     written = 0
     for turn, _ in enumerate(_make_history(film)):
         placed = job.place(film.log)
-        written += sum(value is not None for *_, value in placed)
+        written += sum(value is not None for *_, value, _ in placed)
         film.log.clear()
         job.take(placed)
         if turn % 2:

@@ -50,7 +50,7 @@ class _Job(CdcJob):
         """Write the changes of a table to the topic."""
         with closing(KafkaProducer(bootstrap_servers=self.settings.kafka.bootstrap_servers)) as to:
             for _, *record in film.log:
-                key, value = self.frame("key", *record[:2]), self.frame("value", *record[2:])
+                key, value = self.frame("key", *record[:2]), self.frame("value", *record[2:4])
                 to.send(_TOPIC, value, key)
         film.log.clear()
 

@@ -74,13 +74,21 @@ def rewrite_columns(
 def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
     """Fill widened columns of rows that have their values only in the old columns."""
     columns = table.schema()
-    for before in columns:
-        match = _BEFORE.fullmatch(before.name)
-        if match is None or match[1] not in columns.names:
-            continue
+    for before, name in find_replaced(columns).items():
+        _fill(spark, table, columns[name], columns[before])
+
+
+def find_replaced(columns: StructType) -> dict[str, str]:
+    """Return the columns that were widened, by the names that the old ones have since."""
+    matches = {each.name: _BEFORE.fullmatch(each.name) for each in columns}
+    return {
+        name: match[1]
+        for name, match in matches.items()
+        if match is not None
+        and match[1] in columns.names
         # An event may have a field with such a name.
-        if str(before.metadata.get("comment")).startswith(_comment(match[1])):
-            _fill(spark, table, columns[match[1]], before)
+        and str(columns[name].metadata.get("comment")).startswith(_comment(match[1]))
+    }
 
 
 def _comment(column: str) -> str:

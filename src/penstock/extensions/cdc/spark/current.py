@@ -41,9 +41,15 @@ from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.columns import match_columns, merge_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text, write_type
 from penstock.spark.lake.expiration import Expiration
-from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import (
+    LAKE_CATALOG,
+    WRITER_CATALOG,
+    IcebergTable,
+    qualify_table,
+    register_writer_catalog,
+)
 from penstock.spark.lake.maintenance import write_compaction
-from penstock.spark.lake.widening import grow_table
+from penstock.spark.lake.widening import find_replaced, grow_table
 
 POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMESTAMP"}
 DELETED: Final = "_deleted"
@@ -79,7 +85,7 @@ class CurrentTable:
     """
 
     def __init__(self, table: str, buckets: int = 0, remembered_days: int = 8) -> None:
-        self.name = qualify_table(table)
+        self.name, self._written_as = qualify_table(table), qualify_table(table, WRITER_CATALOG)
         self._buckets = buckets
         self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
@@ -95,12 +101,12 @@ class CurrentTable:
         """
         spark = batch.spark
         if batch.log.truncations and spark.catalog.tableExists(self.name):
-            IcebergTable(spark, self.name).check_time()
-            self._delete_before(spark, batch.log.truncations[-1])
+            load_table(spark, self.name, self._written_as).check_time()
+            self._delete_before(batch, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, POSITION, self._buckets)
-        table = IcebergTable(spark, self.name)
+        table = load_table(spark, self.name, self._written_as)
         table.check_time()
         before = table.sequence()
         grow_table(spark, table, batch.changes.type)
@@ -110,7 +116,7 @@ class CurrentTable:
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log)
         self._merge(source, batch, table.schema(), key)
         if batch.log.complete is not None:
-            self._delete_before(spark, batch.log.complete)
+            self._delete_before(batch, batch.log.complete)
         table.refresh()
         compact_new_files(spark, table, before)
         self._expiration.expire(table)
@@ -135,6 +141,9 @@ class CurrentTable:
         updated = {quote(each): f"s.{quote(each)}" for each in fields}
         updated |= {each: f"s.{each}" for each in POSITION}
         inserted, late = dict(updated), ""
+        # Maintenance would give the row the value that it had when the column was widened.
+        replaced = find_replaced(columns).items()
+        updated |= {quote(before): "NULL" for before, name in replaced if name in fields}
         if OLDER in columns.names:
             values = [
                 LongValue(name, f"s.{quote(kept)}" if kept in source.columns else "")
@@ -151,14 +160,16 @@ class CurrentTable:
         matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
         try:
             bounds = find_bounds(source, key[0], columns)
+            same = " AND ".join([*matches, *bounds])
             statement = f"""
-                MERGE INTO {self.name} t USING {view} s ON {" AND ".join([*matches, *bounds])}
+                MERGE INTO {self._written_as} t USING {view} s ON {same}
                 WHEN MATCHED AND {_IS_NEWER} AND s.{DELETED} THEN DELETE
                 WHEN MATCHED AND {_IS_NEWER} THEN UPDATE SET {_assign(updated)}
                 {late}
                 WHEN NOT MATCHED AND NOT s.{DELETED} THEN
                     INSERT ({", ".join(inserted)}) VALUES ({", ".join(inserted.values())})
             """
+            batch.lease.check()
             run_commit(source.sparkSession, statement, self.name)
         finally:
             source.sparkSession.catalog.dropTempView(view)
@@ -183,8 +194,10 @@ class CurrentTable:
             f" THEN UPDATE SET {_assign(updated)}"
         )
 
-    def _delete_before(self, spark: SparkSession, moment: Moment) -> None:
-        run_commit(spark, f"DELETE FROM {self.name} WHERE {moment.is_later}", self.name)
+    def _delete_before(self, batch: ChangeBatch, moment: Moment) -> None:
+        batch.lease.check()
+        statement = f"DELETE FROM {self._written_as} WHERE {moment.is_later}"
+        run_commit(batch.spark, statement, self.name)
 
 
 class Deletions:
@@ -252,6 +265,18 @@ class Deletions:
             statement = f"DELETE FROM {self._name} WHERE _changed_at < {before}"
             run_commit(spark, statement, self._name)
         self._expiration.expire(table)
+
+
+def load_table(spark: SparkSession, name: str, written_as: str) -> IcebergTable:
+    """Load a table, or refresh it, as statements change it under its other name.
+
+    Whoever checks the lease after that changes what another job has not changed before: if one
+    takes the lease later, and commits first, the statement is a conflict.
+    """
+    register_writer_catalog(spark)
+    table = IcebergTable(spark, name, written_as)
+    table.refresh()
+    return table
 
 
 def create_table(

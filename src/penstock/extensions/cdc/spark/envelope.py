@@ -9,8 +9,8 @@
 | _changed_at  | when the database made the change                                               |
 | _snapshot    | the place of a record in its snapshot: first, true, last, ...; null without one |
 
-and `_topic`, `_kafka_partition`, `_offset` and `_is_keyless`. Both forms may be in one batch:
-flattened versions follow envelopes when a connector gets its transform.
+and `_topic`, `_kafka_partition`, `_offset`, `_kafka_timestamp` and `_is_keyless`. Both forms may be
+in one batch: flattened versions follow envelopes when a connector gets its transform.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ _PREFIX: Final = "__"  # of the fields that a connector's `add.fields` adds
 _NEEDED: Final = ("__op", "__lsn", "__source_ts_ms", "__deleted")
 _FACTS: Final = ("db", "schema", "table", "lsn")
 _ENVELOPE: Final = ("before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction")
-_PLACE: Final = ("_topic", "_kafka_partition", "_offset", "_key IS NULL AS _is_keyless")
+_PLACE: Final = (
+    *("_topic", "_kafka_partition", "_offset", "_kafka_timestamp"),
+    "_key IS NULL AS _is_keyless",
+)
 _OF_FILES: Final = frozenset(("_offset", "_kafka_partition", "partition"))
 _IS_ENVELOPE: Final = f"{EVENT}.source IS NOT NULL"
 

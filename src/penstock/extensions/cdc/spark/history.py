@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -40,6 +40,7 @@ from penstock.extensions.cdc.spark.current import (
     find_bounds,
     find_key_columns,
     find_last,
+    load_table,
     run_commit,
 )
 from penstock.extensions.cdc.spark.items import NONE, OLDER
@@ -51,11 +52,12 @@ from penstock.spark.lake.conversion import project_event, quote, quote_text
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import (
     KNOWN_CATALOG,
-    IcebergTable,
+    WRITER_CATALOG,
     qualify_table,
     register_known_catalog,
 )
 from penstock.spark.lake.widening import grow_table
+from penstock.spark.rows import Fence
 
 _ADDED: Final = {
     "_lsn": "bigint",
@@ -107,6 +109,7 @@ class HistoryTable:
 
     def __init__(self, table: str, unavailable: str, remembered_days: int = 8) -> None:
         self.name, self._known_as = qualify_table(table), qualify_table(table, KNOWN_CATALOG)
+        self._written_as = qualify_table(table, WRITER_CATALOG)
         self._unavailable = unavailable
         self._deletions = Deletions(f"{table}{DELETED}", remembered_days)
         self._expiration = Expiration()
@@ -125,7 +128,7 @@ class HistoryTable:
             create_table(spark, self.name, batch, _ADDED)
         elif not spark.catalog.tableExists(self.name):
             return
-        table = IcebergTable(spark, self.name)
+        table = load_table(spark, self.name, self._written_as)
         table.check_time()
         before = table.sequence()
         if batch.log.has_rows:
@@ -133,9 +136,9 @@ class HistoryTable:
             if batch.log.is_unavailable:
                 add_older(spark, table)
             self._write_versions(batch, table.schema())
-        for moment in (*batch.log.truncations, batch.log.complete):
+        for moment in (*batch.log.truncations, batch.log.over):
             if moment is not None:
-                self._end_before(spark, moment)
+                self._end_before(batch, moment)
         table.refresh()
         compact_new_files(spark, table, before)
         self._expiration.expire(table)
@@ -157,7 +160,8 @@ class HistoryTable:
                 unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
                 if not unseen.isEmpty():
                     self._deletions.append(unseen.selectExpr(*target.by_key, *_DELETION))
-            self._merge(ordered.filter("_op <> 'd' AND _is_changed"), target, bounds)
+            changed = ordered.filter("_op <> 'd' AND _is_changed")
+            self._merge(changed, target, bounds, batch.lease)
 
     def _is_late(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> bool:
         """Return whether a change may be from before one that was written."""
@@ -216,7 +220,9 @@ class HistoryTable:
         deletions = deletions.selectExpr("*", "'d' AS _op", "FALSE AS _is_new")
         return versions.unionByName(deletions, allowMissingColumns=True)
 
-    def _merge(self, source: DataFrame, target: _Target, bounds: Sequence[str]) -> None:
+    def _merge(
+        self, source: DataFrame, target: _Target, bounds: Sequence[str], lease: Fence
+    ) -> None:
         view = f"penstock_versions_{next(_VIEWS)}"
         source.createOrReplaceTempView(view)
         names = [quote(each) for each in target.columns.names if each in source.columns]
@@ -224,10 +230,11 @@ class HistoryTable:
         valid = [] if target.is_late else ["t._until_lsn IS NULL"]
         updated = [*_ENDS, *map(quote, target.long), *([OLDER] if target.long else [])]
         try:
+            lease.check()
             run_commit(
                 source.sparkSession,
                 f"""
-                MERGE INTO {self.name} t USING {view} s
+                MERGE INTO {self._written_as} t USING {view} s
                 ON {" AND ".join([*same, *bounds, *valid])}
                 WHEN MATCHED THEN UPDATE SET {", ".join(f"t.{each} = s.{each}" for each in updated)}
                 WHEN NOT MATCHED THEN
@@ -238,11 +245,12 @@ class HistoryTable:
         finally:
             source.sparkSession.catalog.dropTempView(view)
 
-    def _end_before(self, spark: SparkSession, moment: Moment) -> None:
+    def _end_before(self, batch: ChangeBatch, moment: Moment) -> None:
         """End the versions that are valid since before a place of the log."""
+        batch.lease.check()
         run_commit(
-            spark,
-            f"UPDATE {self.name} SET _valid_to = TIMESTAMP_MICROS({moment.time}),"
+            batch.spark,
+            f"UPDATE {self._written_as} SET _valid_to = TIMESTAMP_MICROS({moment.time}),"
             f" _until_lsn = {moment.lsn}, _until_offset = {moment.offset}"
             f" WHERE _until_lsn IS NULL AND {moment.is_later}",
             self.name,

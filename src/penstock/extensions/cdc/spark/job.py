@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.consuming import ErrorSink, SchemaReaders
 from penstock.errors import LostRecordsError, SettingsError
+from penstock.extensions.cdc.spark.awaited import AwaitedSchemas
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
@@ -28,9 +29,11 @@ from penstock.spark.query.api import start_job
 from penstock.spark.query.source import find_partitions, open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.rows import Fence
-from penstock.spark.settings.consume import LostOffsets, Starting
+from penstock.spark.settings.consume import Starting
+from penstock.spark.sinks.base import SinkContext
 from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark.state.lease import NoLease
 from penstock.spark.state.losses import OffsetRange
 from penstock.tables import TABLE, name_table
 
@@ -58,11 +61,10 @@ def start_cdc(
     check_first_records(spark, settings)
     letters = settings.dead_letters
     errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
-    query = open_query(spark, settings, errors, registries)
     watch = partial(KafkaWatch, settings.kafka, settings.read)
 
     def build(lease: Fence) -> StreamQuery:
-        return replace(query, lease=lease, watch=watch)
+        return replace(open_query(spark, settings, errors, registries, lease), watch=watch)
 
     return start_job(spark, settings, letters.errors_table, build)
 
@@ -72,8 +74,9 @@ def open_query(
     settings: CdcSettings,
     errors: ErrorSink,
     registries: Registries | None = None,
+    lease: Fence | None = None,
 ) -> StreamQuery:
-    """Return the query over the topics that there are, without a lease; nothing is read yet.
+    """Return the query over the topics that there are; nothing is read yet.
 
     Raises:
         SettingsError: see `check_names`.
@@ -81,14 +84,18 @@ def open_query(
     """
     topics = sorted(find_partitions(settings.kafka, settings.read))
     check_names(topics)
-    known = registries or settings.schemas.load()
+    known, lease = registries or settings.schemas.load(), lease or NoLease()
+    if settings.may_stop:
+        known = AwaitedSchemas(known)
     refined = open_refined(settings, map(name_table, topics))
+    context = SinkContext(spark, errors, lease, settings.schemas)
     return StreamQuery(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,
         registries=known,
-        tables=tuple(open_table(spark, settings, each, known, refined) for each in topics),
+        tables=tuple(open_table(context, settings, each, known, refined) for each in topics),
         errors=errors,
+        lease=lease,
         bounded=settings.read.max_offsets_per_trigger is not None,
         service=settings.service,
     )
@@ -106,9 +113,8 @@ def check_first_records(spark: SparkSession, settings: CdcSettings) -> None:
         BrokerError: no broker can be asked for them.
     """
     read = settings.read
-    may_stop = settings.has_tables and read.on_lost_offsets is LostOffsets.STOP
     is_earliest = read.starting is Starting.EARLIEST
-    if not may_stop or not is_earliest or Checkpoint(spark, settings.checkpoint).check():
+    if not settings.may_stop or not is_earliest or Checkpoint(spark, settings.checkpoint).check():
         return
     topics = find_partitions(settings.kafka, read)
     places = [(topic, each) for topic, partitions in topics.items() for each in partitions]
@@ -125,7 +131,7 @@ def check_first_records(spark: SparkSession, settings: CdcSettings) -> None:
 
 
 def open_table(
-    spark: SparkSession,
+    context: SinkContext,
     settings: CdcSettings,
     topic: str,
     registries: Registries,
@@ -136,10 +142,11 @@ def open_table(
     sink = ChangeSink(
         topic,
         tuple(open_outputs(settings, name, refined)),
-        LogStates(spark, f"{settings.checkpoint}/cdc/{name}"),
+        LogStates(context.spark, f"{settings.checkpoint}/cdc/{name}"),
         SchemaReaders(registries),
         settings.unavailable_value,
         settings.has_tables,
+        context.lease,
     )
     return Table((sink,), Route(topics=(topic,)), name)
 

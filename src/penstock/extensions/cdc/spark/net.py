@@ -3,8 +3,9 @@
 The position of a change is its place in the database's log (`_lsn`), then its Kafka offset. A
 transaction may write a row before another one commits, and commit after it: the place of such a
 change is that of the commit. A transaction that was open when a snapshot was made has places before
-that of the snapshot, and commits after it: in a Kafka partition, a change after a snapshot's
-records has at least the snapshot's place.
+that of the snapshot, and commits after it: a change after a snapshot's records has at least the
+snapshot's place. In the Kafka partitions of these records that is told by offsets, in others by the
+times at which the connector wrote. Any other change from before a whole snapshot is over.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _MEASURES: Final = {
     "keyless": "COUNT_IF(_op <> 't' AND _is_keyless)",
     "without_lsn": "COUNT_IF(_lsn IS NULL)",
     "unknown": "COUNT_IF(_op IS NULL OR _op NOT IN ('r', 'c', 'u', 'd', 't'))",
-    "snapshot": f"MIN(IF({_IS_SNAPSHOT}, STRUCT(-_lsn, _offset), NULL))",
+    "snapshot": f"MIN(IF({_IS_SNAPSHOT},"
+    " STRUCT(-_lsn, _offset, UNIX_MICROS(_kafka_timestamp)), NULL))",
     "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}),"
     f" STRUCT(_lsn, _lsn, -1, {_TIME}), NULL))",
     "truncations": f"COLLECT_LIST(IF(_op = 't', STRUCT(_written.*, _offset, {_TIME}), NULL))",
@@ -65,27 +67,43 @@ class Moment(NamedTuple):
         return f"(_lsn < {self.lsn} OR (_lsn = {self.lsn} AND _offset < {self.offset}))"
 
 
+class Snapshot(NamedTuple):
+    """The first record of a snapshot in a Kafka partition: its offset, and when it was written.
+
+    `lsn` is the place of the snapshot. The time is in microseconds.
+    """
+
+    offset: int
+    lsn: int
+    time: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class LogState:
     """The state of a table's log that outlives a batch.
 
     Attributes:
-        snapshots: by Kafka partition, the first offset of its last snapshot, and the place of that.
+        snapshots: the last snapshot of each Kafka partition.
         truncated: the last TRUNCATE; changes before it are over.
         key: the fields of the table's primary key.
+        complete: the end of the last whole snapshot; changes before it are over.
     """
 
-    snapshots: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    snapshots: Mapping[str, Snapshot] = field(default_factory=dict)
     truncated: Moment | None = None
     key: tuple[str, ...] = ()
+    complete: Moment | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a state from JSON."""
         found = json.loads(text)
-        snapshots = {each: (at, lsn) for each, (at, lsn) in found["snapshots"].items()}
-        truncated = found["truncated"] and Moment(*found["truncated"])
-        return cls(snapshots, truncated, tuple(found["key"]))
+        snapshots = {each: Snapshot(*place) for each, place in found["snapshots"].items()}
+        truncated, complete = (
+            Moment(*place) if (place := found.get(name)) else None
+            for name in ("truncated", "complete")
+        )
+        return cls(snapshots, truncated, tuple(found["key"]), complete)
 
     def __str__(self) -> str:
         """Return the state as JSON."""
@@ -102,7 +120,7 @@ class BatchLog:
         has_rows: whether one of them is of a row.
         keyless: how many of them are of a row without a key.
         truncations: each TRUNCATE among them, in their order: rows before it are deleted.
-        complete: the place of a snapshot that ends here: rows of earlier places were deleted.
+        complete: the end of a whole snapshot among them: rows of earlier places were deleted.
         deleted: a place that no deletion among them comes after; None without a deletion.
         least: the first place of a change.
         greatest: a place that no change among them comes after.
@@ -119,6 +137,12 @@ class BatchLog:
     least: int
     greatest: int
     is_unavailable: bool
+
+    @property
+    def over(self) -> Moment | None:
+        """The end of the last whole snapshot, if it or a change from before it is among them."""
+        last = self.state.complete
+        return last if last and (self.complete or self.least < last.lsn) else None
 
 
 def measure(changes: Changes, before: LogState, unavailable: str, where: str) -> BatchLog:
@@ -141,14 +165,16 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
         )
     truncations = sorted(Moment(*each) for row in found for each in row["truncations"])
     last = max(filter(None, (before.truncated, *truncations[-1:])), default=None)
-    state = LogState(_find_snapshots(found, before), last, before.key)
+    ends = [Moment(*row["complete"]) for row in found if row["complete"]]
+    complete = max(filter(None, (before.complete, *ends)), default=None)
+    state = LogState(_find_snapshots(found, before), last, before.key, complete)
     return BatchLog(
         state,
         sum(row["changes"] for row in found),
         any(row["rows"] for row in found),
         sum(row["keyless"] for row in found),
         tuple(truncations),
-        max((Moment(*row["complete"]) for row in found if row["complete"]), default=None),
+        max(ends, default=None),
         _find_last((row["deleted"] for row in found), state),
         min((row["least"] for row in found), default=0),
         _find_last((row["greatest"] for row in found), state) or 0,
@@ -156,34 +182,42 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
     )
 
 
-def _find_snapshots(rows: Sequence[Row], before: LogState) -> dict[str, tuple[int, int]]:
-    """Return the last snapshot of each Kafka partition: its first offset and its place."""
-    found = {
-        str(row["_kafka_partition"]): (row["snapshot"][1], -row["snapshot"][0])
-        for row in rows
-        if row["snapshot"] is not None
-    }
-    later = {
-        each: place
-        for each, place in found.items()
-        if place[1] > before.snapshots.get(each, (0, -1))[1]
-    }
-    return {**before.snapshots, **later}
+def _find_snapshots(rows: Sequence[Row], before: LogState) -> dict[str, Snapshot]:
+    """Return the last snapshot of each Kafka partition."""
+    found = dict(before.snapshots)
+    for row in rows:
+        if row["snapshot"] is None:
+            continue
+        place, offset, time = row["snapshot"]
+        partition = str(row["_kafka_partition"])
+        if partition not in found or -place > found[partition].lsn:
+            found[partition] = Snapshot(offset, -place, time)
+    return found
 
 
 def _find_last(places: Iterable[int | None], state: LogState) -> int | None:
     """Return the last place that changes at these places may get from `order_changes`."""
     found = [each for each in places if each is not None]
-    return max([*found, *(lsn for _, lsn in state.snapshots.values())]) if found else None
+    return max([*found, *(each.lsn for each in state.snapshots.values())]) if found else None
 
 
 def order_changes(changes: Changes, state: LogState) -> Changes:
     """Return the changes of rows, each with its place in the order of all."""
-    cases = " ".join(
-        f"WHEN _kafka_partition = {each} AND _offset >= {offset} THEN GREATEST(_lsn, {lsn})"
-        for each, (offset, lsn) in state.snapshots.items()
-    )
-    place = f"CASE {cases} ELSE _lsn END" if cases else "_lsn"
+    cases = [
+        f"WHEN _kafka_partition = {partition} AND _offset >= {each.offset}"
+        f" THEN GREATEST(_lsn, {each.lsn})"
+        for partition, each in state.snapshots.items()
+    ]
+    if cases:
+        newest = max(each.lsn for each in state.snapshots.values())
+        own = {at: each.time for at, each in state.snapshots.items() if each.lsn == newest}
+        began = f"TIMESTAMP_MICROS({min(own.values())})"
+        cases.insert(
+            0,
+            f"WHEN _kafka_partition NOT IN ({', '.join(own)}) AND _kafka_timestamp >= {began}"
+            f" THEN GREATEST(_lsn, {newest})",
+        )
+    place = f"CASE {' '.join(cases)} ELSE _lsn END" if cases else "_lsn"
     rows = changes.rows.withColumn("_lsn", F.expr(place))
     return replace(changes, rows=rows.filter("_op <> 't'"))
 
@@ -201,6 +235,8 @@ def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFr
     if truncated is not None:
         end = f"NAMED_STRUCT('commit', {truncated.commit}L, 'own', {truncated.own}L)"
         rows = rows.filter(f"_written > {end}")
+    if state.complete is not None:
+        rows = rows.filter(f"_lsn >= {state.complete.lsn}")
     keys = [F.expr(f"{EVENT}.{quote(each)}").alias(f"_key_{at}") for at, each in enumerate(key)]
     found = find_unavailable(changes.type, unavailable) if unavailable else ()
     lost = {name: is_lost for name, is_lost in found if name not in key}

@@ -8,7 +8,7 @@ from typing import Final
 
 from penstock.settings import nested, parse_count, setting
 from penstock.sinks import DeadLetterSettings
-from penstock.spark.settings.consume import StreamSettings, name_service
+from penstock.spark.settings.consume import LostOffsets, StreamSettings, name_service
 from penstock.tables import TABLE
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
@@ -94,6 +94,11 @@ class CdcSettings(StreamSettings):
     def has_tables(self) -> bool:
         """Return whether an output has the rows of the database, and not its records alone."""
         return bool(self.current_table or self.current_dynamodb_table or self.history_table)
+
+    @property
+    def may_stop(self) -> bool:
+        """Return whether the job stops before a change is lost to tables."""
+        return self.has_tables and self.read.on_lost_offsets is LostOffsets.STOP
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if no output is chosen, or its name is the same for all tables."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from pyspark import StorageLevel
@@ -22,9 +22,10 @@ from penstock.extensions.cdc.spark.net import (
     measure,
     order_changes,
 )
-from penstock.spark.rows import EVENT
+from penstock.spark.rows import EVENT, Fence
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
+from penstock.spark.state.lease import NoLease
 
 _READ: Final = (EVENT, "_topic", "_kafka_partition", "_offset", "_kafka_timestamp")
 _KEY: Final = ("_key", "CAST(NULL AS BINARY) AS _value", "_headers")
@@ -42,6 +43,7 @@ class ChangeBatch:
         log: the figures of the changes.
         net: the net change of each row (`find_net`).
         long_fields: the fields whose values the log may not have, as they are out of line.
+        lease: what says that no other job writes the tables.
     """
 
     part: Part
@@ -51,6 +53,7 @@ class ChangeBatch:
     log: BatchLog
     net: DataFrame
     long_fields: tuple[str, ...]
+    lease: Fence
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -101,6 +104,7 @@ class ChangeSink(Sink):
         readers: the readers of Avro keys.
         unavailable: the text that stands for values which the log does not have.
         needs_key: whether an output needs the fields of the primary key.
+        lease: what says that no other job writes the tables.
     """
 
     topic: str
@@ -109,6 +113,7 @@ class ChangeSink(Sink):
     readers: SchemaReaders
     unavailable: str
     needs_key: bool = True
+    lease: Fence = field(default_factory=NoLease)
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the changes that rows hold to all outputs; this is idempotent.
@@ -146,7 +151,7 @@ class ChangeSink(Sink):
         with keep(find_net(ordered, log.state, lost)) as net:
             unavailable = find_unavailable(changes.type, self.unavailable)
             fields = tuple(name for name, _ in unavailable if name not in log.state.key)
-            batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields)
+            batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields, self.lease)
             for each in self.outputs:
                 each.write(batch)
 
