@@ -68,14 +68,16 @@ def register_known_catalog(spark: SparkSession) -> None:
 
 
 def _register_again(spark: SparkSession, catalog: str, changes: Mapping[str, str]) -> None:
-    lake = f"spark.sql.catalog.{LAKE_CATALOG}"
+    lake, again = (f"spark.sql.catalog.{name}" for name in (LAKE_CATALOG, catalog))
+    if spark.conf.get(again, ""):
+        return  # reading all settings takes a while
     settings = {
         name.removeprefix(lake): text
         for name, text in spark.conf.getAll.items()
         if name == lake or name.startswith(f"{lake}.")
     }
     for name, text in {**settings, **changes}.items():
-        spark.conf.set(f"spark.sql.catalog.{catalog}{name}", text)
+        spark.conf.set(f"{again}{name}", text)
 
 
 def qualify_table(table: str, catalog: str = LAKE_CATALOG) -> str:
