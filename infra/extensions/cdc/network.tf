@@ -71,6 +71,19 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
   tags = { Name = local.name }
 }
 
+resource "aws_vpc_security_group_ingress_rule" "admins" {
+  for_each = var.database.admins
+
+  security_group_id            = local.database.security_group_id
+  description                  = each.key
+  ip_protocol                  = "tcp"
+  from_port                    = local.database.port
+  to_port                      = local.database.port
+  referenced_security_group_id = each.value
+
+  tags = { Name = "${local.name}-${each.key}" }
+}
+
 # A database of another account, whose owner has an endpoint service in front of it and accepts this endpoint.
 resource "aws_vpc_endpoint" "database" {
   for_each = local.services

@@ -4,11 +4,12 @@ output "connector_arn" {
 }
 
 output "database" {
-  description = "The database: host, port, name, and the secret of its master, null for one that exists."
+  description = "The database: host, port, name, security group, and the secret of its master, null for one that exists."
   value = {
     host              = local.database.host
     port              = local.database.port
     name              = var.database.name
+    security_group_id = local.database.security_group_id
     master_secret_arn = one([for instance in values(aws_db_instance.this) : instance.master_user_secret[0].secret_arn])
   }
 }

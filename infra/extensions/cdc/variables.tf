@@ -15,8 +15,10 @@ variable "alarms" {
 variable "database" {
   description = "The database: an RDS instance that this makes, one that exists (with its identifier if it is of RDS), or the endpoint service of another account."
   type = object({
-    name             = string
-    port             = optional(number, 5432)
+    name = string
+    port = optional(number, 5432)
+    # By name, the security groups of hosts that prepare and look after the database, which its security group lets in.
+    admins           = optional(map(string), {})
     endpoint_service = optional(string)
     existing         = optional(object({ host = string, security_group_id = string, identifier = optional(string) }))
     instance = optional(object({

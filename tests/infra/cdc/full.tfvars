@@ -1,5 +1,5 @@
 alarms            = { free_gib = 20, retained_gib = 10 }
-database          = { name = "films", port = 5433, instance = { class = "db.m7g.large", max_slot_wal_gib = 30, storage_gib = 200, multi_az = false, deletion_protection = false } }
+database          = { name = "films", port = 5433, admins = { operators = "sg-operators" }, instance = { class = "db.m7g.large", max_slot_wal_gib = 30, storage_gib = 200, multi_az = false, deletion_protection = false } }
 flatten           = true
 heartbeat_seconds = 30
 login             = { rotation = 2, username = "capture" }
