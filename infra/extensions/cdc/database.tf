@@ -37,7 +37,8 @@ module "key" {
 resource "aws_db_parameter_group" "this" {
   for_each = local.instances
 
-  name        = local.name
+  # A group has one family. Another major version gets a group of its own while the old one is in use.
+  name_prefix = "${local.name}-${local.family}-"
   description = "Logical replication for ${local.name}"
   family      = local.family
 
@@ -49,6 +50,10 @@ resource "aws_db_parameter_group" "this" {
       value        = parameter.value.value
       apply_method = parameter.value.method
     }
+  }
+
+  lifecycle {
+    create_before_destroy = true
   }
 }
 
@@ -96,6 +101,10 @@ resource "aws_db_instance" "this" {
   # RDS makes the master's password, keeps it in Secrets Manager and rotates it each week.
   manage_master_user_password   = true
   master_user_secret_kms_key_id = module.key.arn
+
+  # In its maintenance window it would come after the old parameter group should be gone.
+  allow_major_version_upgrade = each.value.major_upgrade
+  apply_immediately           = each.value.major_upgrade
 
   auto_minor_version_upgrade      = true
   backup_retention_period         = each.value.backup_days

@@ -25,6 +25,8 @@ variable "database" {
       class               = optional(string, "db.t4g.medium")
       backup_days         = optional(number, 7)
       deletion_protection = optional(bool, true)
+      # Whether a changed version may be another major one, which RDS then makes at once, once no slot is there (docs/cdc.md).
+      major_upgrade = optional(bool, false)
       # The log that a slot may retain before PostgreSQL gives it up: the database goes on, and the connector must snapshot again.
       max_slot_wal_gib = optional(number, 20)
       multi_az         = optional(bool, true)
@@ -41,6 +43,10 @@ variable "database" {
   validation {
     condition     = var.database.instance == null || try(var.database.instance.max_slot_wal_gib < var.database.instance.storage_gib, true)
     error_message = "database.instance.max_slot_wal_gib is ${try(var.database.instance.max_slot_wal_gib, 0)}; give less than storage_gib, so that a slot that nobody reads cannot fill the disk."
+  }
+  validation {
+    condition     = !(var.prepared && try(var.database.instance.major_upgrade, false))
+    error_message = "database.instance.major_upgrade is true while the connector is prepared, and RDS upgrades no database with its slot; apply with prepared = false, drop the slot, and upgrade then."
   }
 }
 
