@@ -48,6 +48,7 @@ class _Batches:
 
     world: World
     failed: FailedAgain
+    deletes: bool = False
 
     def write_batch(self, frame: _Frame, _: object) -> None:
         records = [

@@ -10,7 +10,16 @@ import pytest
 
 from penstock.errors import Failure, Reason
 from penstock.framing import encode_glue_frame
-from penstock.records import FailedRecord, Record, Source
+from penstock.records import (
+    READING,
+    FailedRecord,
+    KeyFormat,
+    Mode,
+    Record,
+    RowShape,
+    Source,
+    Tombstone,
+)
 from penstock.registry import Registries, RegistrySettings
 from penstock.sinks import (
     DynamoDbClient,
@@ -26,6 +35,7 @@ from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from systems.error_tables import make_error_table
+from systems.films import create_item_table
 from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.spark.records import frame, make_record
 from tests.spark.sinks import sink_settings
@@ -54,15 +64,17 @@ class World:
         database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
         self.readings = _make_readings(database, f"{name}-r")
         self.errors = make_error_table(database, f"{name}-e")
+        self.items = create_item_table(database, f"{name}-i")
         self.registry = CountedRegistry()
         self.bucket = name
 
-    def settings(self, **selection):
+    def settings(self, shape=READING, **selection):
+        table = self.readings if shape is READING else self.items
         return ReplaySettings(
             sinks=sink_settings(
-                self.errors.name, self.bucket, dynamodb_table=self.readings.name,
+                self.errors.name, self.bucket, dynamodb_table=table.name,
                 lake_table=self.reader.name.removeprefix("lake."),
-                parquet_path=f"file://{self.folder}/plain",
+                parquet_path=f"file://{self.folder}/plain", shape=shape,
             ),
             lease=LeaseSettings(),
             selection=SelectionSettings(**selection),
@@ -70,12 +82,14 @@ class World:
             consume_checkpoint=f"file://{self.folder}/consume",
         )  # fmt: skip
 
-    def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA, timestamp_ms=NOON_MS):
+    def give_up(
+        self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA, timestamp_ms=NOON_MS, key=b"k"
+    ):
         """Keep records as consumers keep them."""
         table = ErrorTable(DynamoDbClient(), self.errors.name, ObjectStore(self.bucket))
         failed = [
             FailedRecord(
-                Record(Source("t", 0, at), b"k", value, (("h", b"x"),), timestamp_ms),
+                Record(Source("t", 0, at), key, value, (("h", b"x"),), timestamp_ms),
                 Failure(reason, ""),
                 None,
                 stage,
@@ -98,9 +112,9 @@ class World:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def replay(self, **selection):
+    def replay(self, shape=READING, **selection):
         """Replay with nothing but what is stored."""
-        settings = self.settings(**selection)
+        settings = self.settings(shape, **selection)
         return run_replay(self.spark, settings, Registries([self.registry]), secrets.token_hex(4))
 
     def rows(self):
@@ -141,8 +155,8 @@ class World:
         for key in self.list():
             self.s3.delete_object(Bucket=self.bucket, Key=key)
         self.s3.delete_bucket(Bucket=self.bucket)
-        self.readings.delete()
-        self.errors.delete()
+        for table in (self.readings, self.errors, self.items):
+            table.delete()
 
 
 def _make_readings(database, name):
@@ -253,6 +267,22 @@ def test_a_record_that_the_lake_alone_cannot_hold_is_parked_after_three_failures
     ]  # fmt: skip
     assert world.parked()[1]["reason"] == "lossy-widening"
     assert world.reader.query("SELECT _offset, value FROM t ORDER BY 1") == [(0, 7.0), (9, 0.5)]
+
+
+def test_a_tombstone_whose_key_can_be_read_now_deletes_its_row_and_is_done(world):
+    shape = RowShape(
+        ("id",), sort_name=None, event_time=None, mode=Mode.UPSERT, key_format=KeyFormat.INT,
+        tombstone=Tombstone.DELETE,
+    )  # fmt: skip
+    world.read_up_to(2)
+    world.give_up({0: None}, key=(7).to_bytes(4))
+    world.give_up({1: None}, reason=Reason.UNROUTABLE)  # its key is no number
+
+    counts = world.replay(shape)
+
+    assert world.marks() == {0: (0, ["doneAt"]), 1: (1, [])}
+    assert (counts.done, dict(counts.errors)) == (1, {"unroutable": 1})
+    assert [(row["id"], row["_deleted"]) for row in world.items.scan()["Items"]] == [("7", True)]
 
 
 def _die(*_, **__):

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import replace
 from unittest.mock import Mock
 
+import pytest
+
 from penstock.sinks import DeadLetter, Selection
 from penstock.spark.query.replay import Replay, ReplayCounts
 
@@ -79,3 +81,16 @@ def test_a_record_that_two_stages_gave_up_is_written_once_and_both_rows_are_mark
     assert spark.createDataFrame.call_args.args[0] == [(None, None, "t", 0, 1, 7, [])]
     marked = [call.args for call in rows.mark_done.call_args_list]
     assert marked == [("t/0/1/7", "r", 0), ("t/0/1/7/spark", "r", 1)]
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_a_tombstone_fails_only_if_no_table_deletes_its_row(deletes):
+    row = {"id": "t/0/1/7", "kafkaTimestamp": 7, "reason": "unknown-schema"}
+    rows, parked = Mock(), Mock()
+    rows.read.side_effect = [[DeadLetter.describe(row)], []]
+    rows.mark_done.return_value = deletes  # a row that has a failure is not marked as done
+    parked.park.return_value = []
+
+    counts = Replay(Mock(), "r", rows, Mock(deletes=deletes), parked).run(Selection())
+
+    assert (counts.done, rows.count_failure.called) == (int(deletes), not deletes)

@@ -164,7 +164,7 @@ class Replay:
         )
         self._batches.write_batch(batch, BatchId(self._name, number))
         for each in records:
-            if each.value is None:  # the batch only counts it
+            if each.value is None and not self._batches.deletes:  # the batch only counts it
                 self._rows.count_failure(_fail_tombstone(each), self._name, selection)
         left = [
             each.id
@@ -186,7 +186,7 @@ class Replay:
 
 def _fail_tombstone(row: DeadLetter) -> FailedRecord:
     record = Record(row.source, row.key, None, row.headers, row.kafka_timestamp_ms)
-    detail = f"{row.source}: found a tombstone, expected a value: a replay deletes no row"
+    detail = f"{row.source}: found a tombstone, expected a value: its tables delete no row"
     return FailedRecord.of(record, Failure(Reason.UNROUTABLE, detail), None, row.stage)
 
 

@@ -50,6 +50,11 @@ class TableBatches:
             self._steps.append(open_step(groups, ledgers, context))
             self.reads_once &= open_step is _append_rows
 
+    @property
+    def deletes(self) -> bool:
+        """Return whether a table deletes the rows of records without a value."""
+        return any(each.deletes for each in self._tables)
+
     def write_batch(self, records: DataFrame, batch: BatchId) -> BatchCounts:
         """Write the records of a batch; this is idempotent.
 

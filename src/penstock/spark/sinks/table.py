@@ -65,6 +65,11 @@ class Table:
         """Return whether its one sink appends the files of a job that has other tables too."""
         return len(self.sinks) == 1 and self.sinks[0].capabilities.appends
 
+    @property
+    def deletes(self) -> bool:
+        """Return whether one of its sinks deletes the rows of records without a value."""
+        return any(each.capabilities.deletes for each in self.sinks)
+
 
 @dataclass(frozen=True, slots=True)
 class TableGroup:
