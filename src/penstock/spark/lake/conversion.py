@@ -59,14 +59,21 @@ def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
     """Return SQL conditions, by field: a column would round a whole number of the event."""
     held = match_columns(columns, event, is_nested=False)
     found = {
-        field.name: _find_inexact(
-            f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType, count()
+        field.name: is_inexact(
+            f"{EVENT}.{quote(field.name)}", field.dataType, columns[name].dataType
         )
         for name, field in held.items()
     }
-    return {
-        field: f"COALESCE({condition}, FALSE)" for field, condition in found.items() if condition
-    }
+    return {field: condition for field, condition in found.items() if condition}
+
+
+def is_inexact(value: str, old: DataType, new: DataType) -> str:
+    """Return the SQL condition that `convert` would make null of a whole number in a value.
+
+    It is empty if the types have no such number.
+    """
+    condition = _find_inexact(value, old, new, count())
+    return condition and f"COALESCE({condition}, FALSE)"
 
 
 def _find_inexact(value: str, old: DataType, new: DataType, variable_numbers: count[int]) -> str:

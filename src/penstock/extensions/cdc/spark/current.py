@@ -95,13 +95,16 @@ class CurrentTable:
         """Write net changes; this is idempotent.
 
         Raises:
+            JobError: a column would round a whole number; nothing is written.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
                 batch again.
         """
         spark = batch.spark
         if batch.log.truncations and spark.catalog.tableExists(self.name):
-            load_table(spark, self.name, self._written_as).check_time()
+            table = load_table(spark, self.name, self._written_as)
+            table.check_time()
+            batch.check_exact(table.schema())
             self._delete_before(batch, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
@@ -109,6 +112,7 @@ class CurrentTable:
         table = load_table(spark, self.name, self._written_as)
         table.check_time()
         before = table.sequence()
+        batch.check_exact(table.schema())
         grow_table(spark, table, batch.changes.type)
         if batch.log.is_unavailable:
             add_older(spark, table)

@@ -34,8 +34,9 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import JobError
+from penstock.extensions.cdc.spark.exact import check_exact
 from penstock.spark.columns import merge_columns
-from penstock.spark.lake.conversion import convert, quote
+from penstock.spark.lake.conversion import convert, is_inexact, quote
 from penstock.spark.rows import EVENT, event_type
 
 _PREFIX: Final = "__"  # of the fields that a connector's `add.fields` adds
@@ -65,10 +66,11 @@ def read_changes(rows: DataFrame, topic: str, unavailable: str) -> Changes:
 
     Raises:
         JobError: the records are neither envelopes of Debezium nor flattened rows with the fields
-            that say what changed.
+            that say what changed, or one form has a double for a whole number of the other.
     """
     forms = _Forms(event_type(rows), unavailable)
     forms.check(topic)
+    check_exact(rows, forms.find_inexact(), topic)
     chosen = {
         "_op": forms.choose("op", "__op"),
         **forms.find_places(),
@@ -158,6 +160,20 @@ class _Forms:
                 known = fields.get(each.name)
                 fields[each.name] = _widen(known, each) if known else each
         return StructType(list(fields.values()))
+
+    def find_inexact(self) -> dict[str, str]:
+        """Return SQL conditions, by field: the type of all forms would round a whole number."""
+        types = {f"{EVENT}.{side}.": type_ for side, type_ in self._sides.items()}
+        types[f"{EVENT}."] = self._flat
+        found = {
+            field.name: [
+                is_inexact(f"{path}{quote(field.name)}", type_[field.name].dataType, field.dataType)
+                for path, type_ in types.items()
+                if field.name in type_.names
+            ]
+            for field in self.row_type()
+        }
+        return {name: " OR ".join(filter(None, each)) for name, each in found.items() if any(each)}
 
     def value(self, field: StructField) -> str:
         """Return the SQL of a field of the row after a change, or before a deletion."""

@@ -119,6 +119,7 @@ class HistoryTable:
         """Write the versions that changes make, and end those before them; this is idempotent.
 
         Raises:
+            JobError: a column would round a whole number; nothing is written.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
                 batch again.
@@ -132,6 +133,7 @@ class HistoryTable:
         table.check_time()
         before = table.sequence()
         if batch.log.has_rows:
+            batch.check_exact(table.schema())
             grow_table(spark, table, batch.changes.type)
             if batch.log.is_unavailable:
                 add_older(spark, table)

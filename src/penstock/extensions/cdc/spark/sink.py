@@ -9,10 +9,12 @@ from typing import Final, Protocol
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from penstock.consuming import SchemaReaders
 from penstock.errors import JobError, Reason
 from penstock.extensions.cdc.spark.envelope import Changes, read_changes
+from penstock.extensions.cdc.spark.exact import check_exact
 from penstock.extensions.cdc.spark.keys import find_key
 from penstock.extensions.cdc.spark.net import (
     BatchLog,
@@ -22,6 +24,8 @@ from penstock.extensions.cdc.spark.net import (
     measure,
     order_changes,
 )
+from penstock.spark.columns import merge_columns
+from penstock.spark.lake.conversion import find_inexact
 from penstock.spark.rows import EVENT, Fence
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
@@ -64,6 +68,17 @@ class ChangeBatch:
     def spark(self) -> SparkSession:
         """Return the session of the batch, which has its views: a stream has one of its own."""
         return self.records.sparkSession
+
+    def check_exact(self, columns: StructType) -> None:
+        """Check that a table with these columns will not round a whole number of the changes.
+
+        Raises:
+            JobError: it will.
+            SchemaConflictError: a column cannot hold a field of the records.
+        """
+        type_ = self.changes.type
+        inexact = find_inexact(type_, merge_columns(columns, type_))
+        check_exact(self.changes.rows, inexact, self.topic)
 
 
 class Output(Protocol):
@@ -119,7 +134,8 @@ class ChangeSink(Sink):
         """Write the changes that rows hold to all outputs; this is idempotent.
 
         Raises:
-            JobError: the records are no changes of a table of PostgreSQL.
+            JobError: the records are no changes of a table of PostgreSQL, or a table would round
+                a number of theirs.
             SchemaConflictError: a column cannot hold a field of the records.
             SinkUnavailableError: a table cannot be written now; write the batch again.
         """
