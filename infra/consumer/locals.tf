@@ -34,10 +34,12 @@ locals {
   maximum_vcpus = try(tonumber(split(" ", var.spark.application.maximum.cpu)[0]), 0)
   reserved      = coalesce(var.functions.reserved_concurrency, 0) * length(local.retries)
 
+  # By way: AWS rejects a second rule that is equal, as for both APIs of one registry. The first names the rule.
+  _registry_ways = { for registry in local.registries : jsonencode([registry.cidr, registry.port, registry.security_group_id]) => registry... }
   egress = merge(
     { brokers = module.broker_access.egress },
     module.network.egress,
-    { for registry in local.registries : split("+", registry.url)[0] => registry },
+    { for way in values(local._registry_ways) : split("+", way[0].url)[0] => way[0] },
   )
 }
 

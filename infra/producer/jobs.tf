@@ -68,14 +68,13 @@ locals {
     })
   }
 
+  # By URL, since producers may share a registry, then by way: AWS rejects a second rule that is equal. The first names the rule.
+  _job_registries    = { for producer in local.producers : split("?", producer.registry.url)[0] => producer.registry... if producer.registry != null }
+  _job_registry_ways = { for url, same in local._job_registries : jsonencode([same[0].cidr, same[0].port, same[0].security_group_id]) => url... }
   job_egress = merge(
     { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
     module.network.egress,
-    # Producers may share a registry, and AWS rejects a second rule that is equal.
-    {
-      for url, rules in { for producer in local.producers : split("?", producer.registry.url)[0] => producer.registry... if producer.registry != null } :
-      url => rules[0]
-    },
+    { for urls in values(local._job_registry_ways) : urls[0] => local._job_registries[urls[0]][0] },
   )
 }
 

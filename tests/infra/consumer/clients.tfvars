@@ -26,6 +26,11 @@ contract = {
     name        = "penstock"
     role_arn    = "arn:aws:iam::111111111111:role/penstock-analytics-reader"
   }
+  # Both APIs of one Apicurio.
+  registries = [
+    { cidr = "10.8.0.0/24", port = 443, url = "confluent+https://schemas.example.com/apis/ccompat/v7" },
+    { cidr = "10.8.0.0/24", port = 443, url = "apicurio+https://schemas.example.com" },
+  ]
   # The role is there (tests/infra/conftest.py) and taken while planning; a known secret would be read.
   hand_over = {
     external_id = "of-the-contract"
