@@ -16,7 +16,7 @@ locals {
     brokers = {
       group_prefix = var.contract.group_prefix
       logins       = { for name, login in module.broker_access.logins : name => merge(login, { read_password = module.rights.read_passwords[name] }) }
-      # All brokers, known in a plan; bootstrap_servers has one for each zone, once it is reachable.
+      # One broker for each zone; bootstrap_servers has them once they are reachable.
       servers     = module.broker_access.servers
       tls_servers = module.broker_access.tls_servers
       topics      = var.contract.topics

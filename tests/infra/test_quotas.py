@@ -15,7 +15,13 @@ from tests.infra.plans import find_cases
 # The first test that is run waits until all cases are planned.
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
-_NAMES = ("consumer-full", "consumer-many", "consumer-staging", "producer-full")
+_NAMES = (
+    "consumer-full",
+    "consumer-many",
+    "consumer-peering",  # with the largest cluster
+    "consumer-staging",
+    "producer-full",
+)
 _CASES = [case for case in find_cases() if str(case) in _NAMES]
 _VARIABLES_BYTES = 4096  # of a function, as localcloud and Lambda count them
 _accounts = count(700_000_000_001)

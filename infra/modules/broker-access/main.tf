@@ -6,13 +6,12 @@ locals {
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
-  # One broker for each zone of the cluster. These brokers stay the same when others are added, so an event source
-  # mapping that names them does not change.
+  # One broker for each zone of the cluster, which tells clients of the others. These brokers stay the same when others
+  # are added, so an event source mapping that names them does not change. All would exceed the 4 KB of Lambda and SSM.
   _zone_count = length(values(var.contract.brokers)[0].zone_ids)
   _first      = [for id, broker in var.contract.brokers : broker if tonumber(id) <= local._zone_count]
-  servers     = [for broker in local._first : "${broker.host}:${broker.port}"]
-
-  tls_servers = join(",", [for broker in values(var.contract.brokers) : "${broker.host}:${broker.tls_port}" if broker.tls_port != null])
+  servers     = join(",", [for broker in local._first : "${broker.host}:${broker.port}"])
+  tls_servers = join(",", [for broker in local._first : "${broker.host}:${broker.tls_port}" if broker.tls_port != null])
 
   # The subnets in a zone of the broker's load balancer: PrivateLink connects only within a zone.
   subnet_ids = {

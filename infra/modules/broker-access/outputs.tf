@@ -1,6 +1,6 @@
 output "bootstrap_servers" {
   description = "One broker per zone as host:port, separated by commas, so that the value stays as brokers are added; available once each name resolves to its endpoint."
-  value       = join(",", local.servers)
+  value       = local.servers
 
   depends_on = [
     aws_msk_vpc_connection.this,
@@ -44,20 +44,20 @@ output "peering" {
 }
 
 output "servers" {
-  description = "All brokers as host:port, separated by commas, for logins by SCRAM; known in a plan."
-  value       = join(",", [for broker in values(var.contract.brokers) : "${broker.host}:${broker.port}"])
+  description = "The same as bootstrap_servers, before their endpoints are there; known in a plan."
+  value       = local.servers
 }
 
 output "settings" {
   description = "The brokers and the login in the settings of commands: the login of clients, or that of the first program."
   value = {
-    KAFKA_BOOTSTRAP_SERVERS = local.command.certificate == null ? join(",", local.servers) : local.tls_servers
+    KAFKA_BOOTSTRAP_SERVERS = local.command.certificate == null ? local.servers : local.tls_servers
     KAFKA_SECRET_ARN        = aws_secretsmanager_secret.login[local.command_program].arn
     KAFKA_SECURITY          = local.command.certificate == null ? "scram" : "tls"
   }
 }
 
 output "tls_servers" {
-  description = "All brokers as host:port, separated by commas, for logins by client certificate; empty without them, known in a plan."
+  description = "One broker per zone as host:port, separated by commas, for logins by client certificate; empty without them, known in a plan."
   value       = local.tls_servers
 }

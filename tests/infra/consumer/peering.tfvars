@@ -10,18 +10,13 @@ contract = {
     name      = "penstock-cluster"
     zone_name = "penstock-cluster.abc123.c2.kafka.eu-central-1.amazonaws.com"
   }
-  brokers = {
-    "1" = {
-      host     = "b-1.penstock-cluster.abc123.c2.kafka.eu-central-1.amazonaws.com"
-      port     = 9096
-      zone_ids = ["euc1-az1", "euc1-az2"]
-    }
-    "2" = {
-      host     = "b-2.penstock-cluster.abc123.c2.kafka.eu-central-1.amazonaws.com"
-      port     = 9096
-      zone_ids = ["euc1-az1", "euc1-az2"]
-    }
-  }
+  # As many as a cluster may have.
+  brokers = { for number in range(1, 61) : number => {
+    host     = "b-${number}.penstock-cluster.abc123.c2.kafka.eu-central-1.amazonaws.com"
+    port     = 9096
+    tls_port = 9094
+    zone_ids = ["euc1-az1", "euc1-az2"]
+  } }
   topics       = ["sensor"]
   group_prefix = "analytics-"
   registry = {
