@@ -7,12 +7,15 @@ import secrets
 import boto3
 import pytest
 
-from penstock.errors import SinkUnavailableError
+from penstock.errors import CheckpointInUseError, SinkUnavailableError
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.history import HistoryTable
+from penstock.extensions.cdc.spark.net import LogState, Moment
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from penstock.extensions.cdc.spark.sink import LogStates
 from penstock.spark import MaintainSettings, maintain_table
+from penstock.spark.state.lease import NoLease
 from systems.films import create_item_table
 from tests.spark.changes import CdcJob, Source
 from tests.spark.test_cdc_moved_keys import read_history
@@ -107,8 +110,30 @@ class _Stall:
         others()
 
 
-@pytest.mark.parametrize("kind", ["current", "history"])
-def test_a_job_that_stalled_writes_nothing_over_another_one(spark, table, tmp_path, kind):
+def _change_rows(film):
+    film.update(1, title="new")
+    film.update(2, title="new")
+    yield
+    film.delete(1)
+    film.update(2, title="newer")
+    yield
+
+
+def _insert_and_delete(film):
+    """Make versions that end in their batch, so that none of them is ever valid."""
+    for at in (3, 4):
+        film.insert(id=at, title="short")
+        film.delete(at)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("kind", "make_batches"),
+    [("current", _change_rows), ("history", _change_rows), ("history", _insert_and_delete)],
+)
+def test_a_job_that_stalled_writes_nothing_over_another_one(
+    spark, table, tmp_path, kind, make_batches
+):
     def make_outputs():
         history = HistoryTable(f"{table}_history", UNAVAILABLE)
         return [CurrentTable(table) if kind == "current" else history]
@@ -129,29 +154,43 @@ def test_a_job_that_stalled_writes_nothing_over_another_one(spark, table, tmp_pa
     for at in (1, 2):
         film.insert(id=at, title="old")
     job.take(job.place(film.log))
+    batches = []
     film.log.clear()
-    film.update(1, title="new")
-    film.update(2, title="new")
-    batch = job.place(film.log)
-    film.log.clear()
-    film.delete(1)
-    film.update(2, title="newer")
-    following = job.place(film.log)
+    for _ in make_batches(film):
+        batches.append(job.place(film.log))
+        film.log.clear()
     written = []
 
     def take_over():
-        other.take(batch, 1)
-        other.take(following, 2)
+        for number, batch in enumerate(batches, 1):
+            other.take(batch, number)
         written.append(read())
 
     job.lease = _Stall(take_over)
     job.restart()
     with pytest.raises(SinkUnavailableError, match=r"another commit to lake.* came first"):
-        job.take(batch)
+        job.take(batches[0])
     assert [read()] == written
     job.restart()
-    job.take(batch, 1)
+    job.take(batches[0], 1)
     assert [read()] == written
+
+
+def test_the_state_of_a_job_that_stalled_is_not_the_last_one(spark, tmp_path):
+    states = LogStates(spark, str(tmp_path / "cdc"))
+    states.write(LogState(key=("id",)), NoLease())
+    found = [LogState(complete=Moment(lsn, lsn, -1, 0)) for lsn in (1, 2)]
+
+    def take_over():
+        for each in found:
+            states.write(each, NoLease())
+
+    states.write(LogState(), _Stall(take_over))
+    assert states.read() == found[-1]
+    found.pop()
+    with pytest.raises(CheckpointInUseError):
+        states.write(LogState(), _Stall(take_over))
+    assert states.read() == found[-1]
 
 
 def test_maintenance_gives_no_row_a_value_of_before(spark, table, tmp_path):

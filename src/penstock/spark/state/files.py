@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import uuid4
 
@@ -91,14 +92,17 @@ class StateFiles:
             if self.read(name) != text:
                 raise _in_use(path) from error
 
-    def append(self, text: str) -> None:
+    def append(self, text: str, names: Sequence[str] | None = None) -> None:
         """Write a file whose name is the number after the last one; earlier ones may be missing.
+
+        `names` are those of the files that were there, by default those that are there now.
 
         Raises:
             CheckpointInUseError: another job has written that file.
             OSError: the file system refuses.
         """
-        numbers = [int(name.removesuffix(".json")) for name in self.names()]
+        found = self.names() if names is None else names
+        numbers = [int(name.removesuffix(".json")) for name in found]
         self.write(f"{max(numbers, default=0) + 1:020d}.json", text)
 
     def delete(self, name: str) -> None:

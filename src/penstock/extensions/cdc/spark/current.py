@@ -24,7 +24,7 @@ may still have an older change, and is read only if a batch has changes from bef
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -145,9 +145,7 @@ class CurrentTable:
         updated = {quote(each): f"s.{quote(each)}" for each in fields}
         updated |= {each: f"s.{each}" for each in POSITION}
         inserted, late = dict(updated), ""
-        # Maintenance would give the row the value that it had when the column was widened.
-        replaced = find_replaced(columns).items()
-        updated |= {quote(before): "NULL" for before, name in replaced if name in fields}
+        updated |= _clear_replaced(columns, fields)
         if OLDER in columns.names:
             values = [
                 LongValue(name, f"s.{quote(kept)}" if kept in source.columns else "")
@@ -374,6 +372,12 @@ def compact_new_files(spark: SparkSession, table: IcebergTable, before: int) -> 
 def write_properties() -> str:
     """Return the properties of a new table, for SQL."""
     return ", ".join(f"'{name}' = '{text}'" for name, text in _PROPERTIES.items())
+
+
+def _clear_replaced(columns: StructType, fields: Collection[str]) -> dict[str, str]:
+    """Clear what rows had before columns were widened: maintenance would bring it back."""
+    replaced = find_replaced(columns).items()
+    return {quote(before): "NULL" for before, name in replaced if name in fields}
 
 
 def _assign(values: Mapping[str, str]) -> str:

@@ -57,7 +57,6 @@ from penstock.spark.lake.iceberg import (
     register_known_catalog,
 )
 from penstock.spark.lake.widening import grow_table
-from penstock.spark.rows import Fence
 
 _ADDED: Final = {
     "_lsn": "bigint",
@@ -163,7 +162,7 @@ class HistoryTable:
                 if not unseen.isEmpty():
                     self._deletions.append(unseen.selectExpr(*target.by_key, *_DELETION))
             changed = ordered.filter("_op <> 'd' AND _is_changed")
-            self._merge(changed, target, bounds, batch.lease)
+            self._merge(changed, target, bounds, batch)
 
     def _is_late(self, batch: ChangeBatch, columns: StructType, key: Sequence[str]) -> bool:
         """Return whether a change may be from before one that was written."""
@@ -223,16 +222,18 @@ class HistoryTable:
         return versions.unionByName(deletions, allowMissingColumns=True)
 
     def _merge(
-        self, source: DataFrame, target: _Target, bounds: Sequence[str], lease: Fence
+        self, source: DataFrame, target: _Target, bounds: Sequence[str], batch: ChangeBatch
     ) -> None:
         view = f"penstock_versions_{next(_VIEWS)}"
         source.createOrReplaceTempView(view)
         names = [quote(each) for each in target.columns.names if each in source.columns]
         same = [f"t.{each} = s.{each}" for each in (*target.by_key, "_lsn", "_offset")]
-        valid = [] if target.is_late else ["t._until_lsn IS NULL"]
+        # The versions of a batch in order are there only if another job has written it meanwhile.
+        own = f"(t._until_lsn IS NULL OR t._lsn >= {batch.log.least})"
+        valid = [] if target.is_late else [own]
         updated = [*_ENDS, *map(quote, target.long), *([OLDER] if target.long else [])]
         try:
-            lease.check()
+            batch.lease.check()
             run_commit(
                 source.sparkSession,
                 f"""

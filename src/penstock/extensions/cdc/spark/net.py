@@ -70,7 +70,7 @@ class Moment(NamedTuple):
 class Snapshot(NamedTuple):
     """The first record of a snapshot in a Kafka partition: its offset, and when it was written.
 
-    `lsn` is the place of the snapshot. The time is in microseconds.
+    `lsn` is the place of the snapshot. The time is in microseconds; states of before lack it.
     """
 
     offset: int
@@ -211,12 +211,10 @@ def order_changes(changes: Changes, state: LogState) -> Changes:
     if cases:
         newest = max(each.lsn for each in state.snapshots.values())
         own = {at: each.time for at, each in state.snapshots.items() if each.lsn == newest}
-        began = f"TIMESTAMP_MICROS({min(own.values())})"
-        cases.insert(
-            0,
-            f"WHEN _kafka_partition NOT IN ({', '.join(own)}) AND _kafka_timestamp >= {began}"
-            f" THEN GREATEST(_lsn, {newest})",
-        )
+        if began := min(filter(None, own.values()), default=0):
+            elsewhere = f"_kafka_partition NOT IN ({', '.join(own)})"
+            later = f"_kafka_timestamp >= TIMESTAMP_MICROS({began})"
+            cases.insert(0, f"WHEN {elsewhere} AND {later} THEN GREATEST(_lsn, {newest})")
     place = f"CASE {' '.join(cases)} ELSE _lsn END" if cases else "_lsn"
     rows = changes.rows.withColumn("_lsn", F.expr(place))
     return replace(changes, rows=rows.filter("_op <> 't'"))
@@ -231,12 +229,7 @@ def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFr
     """
     last = F.struct("event", "_op", "_lsn", "_offset", "_changed_at")
     position = F.struct("_lsn", "_offset")
-    key, truncated, rows = state.key, state.truncated, changes.rows
-    if truncated is not None:
-        end = f"NAMED_STRUCT('commit', {truncated.commit}L, 'own', {truncated.own}L)"
-        rows = rows.filter(f"_written > {end}")
-    if state.complete is not None:
-        rows = rows.filter(f"_lsn >= {state.complete.lsn}")
+    key, rows = state.key, _drop_over(changes.rows, state)
     keys = [F.expr(f"{EVENT}.{quote(each)}").alias(f"_key_{at}") for at, each in enumerate(key)]
     found = find_unavailable(changes.type, unavailable) if unavailable else ()
     lost = {name: is_lost for name, is_lost in found if name not in key}
@@ -264,6 +257,17 @@ def find_net(changes: Changes, state: LogState, unavailable: str = "") -> DataFr
         *(f"_last.{each} AS {each}" for each in ("_lsn", "_offset", "_changed_at")),
         *(f"{quote(KEPT + each)}.lsn AS {quote(KEPT + each)}" for each in lost),
     )
+
+
+def _drop_over(rows: DataFrame, state: LogState) -> DataFrame:
+    """Drop the changes from before a TRUNCATE or a whole snapshot."""
+    if state.truncated is not None:
+        commit, own, *_ = state.truncated
+        end = f"NAMED_STRUCT('commit', {commit}L, 'own', {own}L)"
+        rows = rows.filter(f"_written > {end}")
+    if state.complete is not None:
+        rows = rows.filter(f"_lsn >= {state.complete.lsn}")
+    return rows
 
 
 def find_unavailable(type_: StructType, text: str) -> Iterator[tuple[str, str]]:

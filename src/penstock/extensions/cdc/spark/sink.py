@@ -100,10 +100,11 @@ class LogStates:
         text = self._files.read(names[-1]) if names else None
         return LogState() if text is None else LogState.parse(text)
 
-    def write(self, state: LogState) -> None:
-        """Write a state in place of those before."""
+    def write(self, state: LogState, lease: Fence) -> None:
+        """Write a state in place of those before; that of a job that takes the lease stays."""
         before = self._files.names()
-        self._files.append(str(state))
+        lease.check()
+        self._files.append(str(state), before)
         for each in before:
             self._files.delete(each)
 
@@ -148,7 +149,7 @@ class ChangeSink(Sink):
             if self.needs_key:
                 log = replace(log, state=self._add_key(log, kept, part))
             if log.state != before:
-                self.states.write(log.state)
+                self.states.write(log.state, self.lease)
             self._write_changes(kept, changes, log, part)
         return {}
 
@@ -158,6 +159,7 @@ class ChangeSink(Sink):
                 f"found {log.keyless} changes of {self.topic} without a key, expected a table with"
                 " a primary key, or message.key.columns in the connector"
             )
+        self.readers.begin()  # ids that it did not find may be there now
         key = find_key(kept, part.framing, self.readers, self.topic, log.state.key)
         return replace(log.state, key=key)
 
