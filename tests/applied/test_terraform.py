@@ -38,6 +38,7 @@ _MADE = {
     "compatibility": "BACKWARD",
     "connectable": False,
     "definition": _FIRST,
+    "host": {"instance_type": "t4g.small"},
     "partitions": 3,
     "rows": "country = 'DE'",
 }
@@ -46,6 +47,7 @@ _CHANGED = {
     "compatibility": "FULL",
     "connectable": True,
     "definition": _SECOND,
+    "host": {"instance_type": "t4g.micro"},
     "partitions": 5,
     "rows": "country = 'FR'",
 }
@@ -174,6 +176,21 @@ def test_a_changed_cluster_has_more_brokers_and_other_properties(pretended):
     assert zones.keys() == {3, 4}
     # One more in each zone; which comes first is the order of the subnets' ids, a set to Terraform.
     assert sorted(zones.values()) == ["eu-central-1a", "eu-central-1b"]
+
+
+@pytest.mark.usefixtures("changed")
+def test_a_changed_client_host_is_another_instance(client):
+    asked = [{"Name": "instance-state-name", "Values": ["running"]}]
+    shown = client("ec2", account=_ACCOUNT).describe_instances(Filters=asked)["Reservations"]
+    found = [instance["InstanceType"] for each in shown for instance in each["Instances"]]
+    assert found == ["t4g.micro"]
+
+
+def test_a_new_tag_replaces_nothing(changed):
+    shown = changed.plan(**_CHANGED, tags={"project": "penstock", "owner": "platform"})
+    actions = {each["address"]: each["change"]["actions"] for each in shown["resource_changes"]}
+    assert actions["module.client_host.aws_instance.this"] == ["update"]
+    assert [address for address, words in actions.items() if "delete" in words] == []
 
 
 @pytest.mark.usefixtures("changed")

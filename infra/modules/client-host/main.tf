@@ -17,6 +17,16 @@ resource "aws_instance" "this" {
 
   # The agent registers the instance as soon as it runs.
   depends_on = [aws_iam_role_policy.session]
+
+  lifecycle {
+    # Without this, a new version of the template would replace the instance in the plan after its own.
+    replace_triggered_by = [
+      aws_launch_template.this.block_device_mappings,
+      aws_launch_template.this.image_id,
+      aws_launch_template.this.instance_type,
+      aws_launch_template.this.metadata_options,
+    ]
+  }
 }
 
 # EC2 looks up the parameter when it starts the instance, so that a newer image is no change of the plan; nor are new tags,
@@ -43,6 +53,10 @@ resource "aws_launch_template" "this" {
     http_endpoint               = "enabled"
     http_put_response_hop_limit = 1
     http_tokens                 = "required"
+  }
+
+  lifecycle {
+    ignore_changes = [description] # a new one would be a version too
   }
 }
 

@@ -12,8 +12,13 @@ provider "aws" {
   region = "eu-central-1"
 
   default_tags {
-    tags = { project = "penstock" }
+    tags = var.tags
   }
+}
+
+variable "tags" {
+  type    = map(string)
+  default = { project = "penstock" }
 }
 
 provider "aws" {
