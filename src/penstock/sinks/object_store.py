@@ -20,18 +20,32 @@ class ObjectStore:
         self._session = session or load_session()
         self._s3: Any = None
 
-    def put(self, name: str, content: bytes, content_type: str = "binary/octet-stream") -> str:
-        """Write bytes under a name and return their URL; an existing object is overwritten.
+    def put(
+        self,
+        name: str,
+        content: bytes,
+        content_type: str = "binary/octet-stream",
+        *,
+        over: bool = True,
+    ) -> str:
+        """Write bytes under a name and return their URL, over an existing object unless told.
 
         Raises:
+            FileExistsError: there is an object, and it is not to be written over.
             SinkAccessDeniedError: no credentials, or these may not write (retriable).
             SinkUnavailableError: the bucket is throttling, down or does not exist (retriable).
         """
         where = f"s3://{self._bucket}/{name}"
-        with translated_s3_errors(f"{where} cannot be written"):
-            self._connect().put_object(
-                Bucket=self._bucket, Key=name, Body=content, ContentType=content_type
-            )
+        asked: dict[str, str] = {} if over else {"IfNoneMatch": "*"}
+        try:
+            with translated_s3_errors(f"{where} cannot be written"):
+                self._connect().put_object(
+                    Bucket=self._bucket, Key=name, Body=content, ContentType=content_type, **asked
+                )
+        except SinkError as error:
+            if asked and "(PreconditionFailed)" in str(error):
+                raise FileExistsError(where) from error
+            raise
         return where
 
     def get(self, where: str) -> bytes:

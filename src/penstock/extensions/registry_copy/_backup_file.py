@@ -17,26 +17,34 @@ def write_backup_file(to: str, backup: RegistryBackup, *, replace: bool) -> bool
     """Write a backup unless it is there already; return whether it was written.
 
     Raises:
-        OperationError: the file cannot be written, or ids would be lost that a backup at the place
-            has, and it is not to be replaced.
+        OperationError: the file cannot be written, or is not to be replaced: it has ids that the
+            new one lacks, or cannot be read.
     """
+    old = unread = None
     try:
         old = load_backup(to)
-    except (SettingsError, SinkError):
-        old = None
+    except (SettingsError, SinkError) as error:  # it may be missing, or be there
+        unread = error
     if old == backup:
         return False
     if old is not None and not replace:
         _check_ids(to, old, backup)
-    with translated_file_errors():
-        save_backup(to, backup)
+    try:
+        with translated_file_errors():
+            save_backup(to, backup, over=replace or unread is None)
+    except FileExistsError:
+        raise OperationError(
+            f"{to} is there, and which ids it has cannot be read ({unread}); write to another"
+            " file, or add --replace"
+        ) from unread
     return True
 
 
-def save_backup(where: str, backup: RegistryBackup) -> None:
+def save_backup(where: str, backup: RegistryBackup, *, over: bool = True) -> None:
     """Write a backup to a path or s3:// URL; a reader finds the old file or the whole new one.
 
     Raises:
+        FileExistsError: a file is there, and is not to be written over.
         SettingsError: the file cannot be written.
         SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer.
     """
@@ -45,13 +53,15 @@ def save_backup(where: str, backup: RegistryBackup) -> None:
         bucket, _, name = where.removeprefix(_S3).partition("/")
         if not (bucket and name):
             raise SettingsError([f"found {where}, expected s3://BUCKET/KEY"])
-        ObjectStore(bucket).put(name, content)
+        ObjectStore(bucket).put(name, content, over=over)
         return
     path = Path(where)
     if not path.name:
         raise SettingsError(
             [f"found {where!r} as the place of a backup, expected a path or s3://BUCKET/KEY"]
         )
+    if not over and path.exists():
+        raise FileExistsError(where)
     part = path.with_name(f"{path.name}.part")
     try:
         part.write_bytes(content)

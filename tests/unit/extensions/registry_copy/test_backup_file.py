@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import SettingsError, SinkUnavailableError
-from penstock.extensions.registry_copy._backup_file import save_backup
+from penstock.errors import OperationError, SettingsError, SinkUnavailableError
+from penstock.extensions.registry_copy._backup_file import save_backup, write_backup_file
 from penstock.framing import FrameKind
 from penstock.registry import RegistryBackup, load_backup
+from penstock.sinks import ObjectStore
 from tests.fixtures.backups import bucket
 
 __all__ = ["bucket"]
@@ -39,6 +40,24 @@ def test_a_backup_is_a_file_or_an_object(tmp_path: Path, bucket: str) -> None:
 def test_a_place_that_takes_no_backup_is_said(where: str, message: str) -> None:
     with pytest.raises(SettingsError, match=f"^{message}"):
         save_backup(where, _BACKUP)
+
+
+@pytest.mark.parametrize("kind", ["file", "object"])
+def test_what_cannot_be_read_is_replaced_only_on_demand(
+    kind: str, tmp_path: Path, bucket: str
+) -> None:
+    path = tmp_path / "plant.jsonl"
+    where = str(path) if kind == "file" else f"s3://{bucket}/damaged.jsonl"
+    if kind == "file":
+        path.write_text("damaged")
+    else:
+        ObjectStore(bucket).put("damaged.jsonl", b"damaged")
+
+    with pytest.raises(OperationError, match=f"{where} is there, and which ids .* add --replace$"):
+        write_backup_file(where, _BACKUP, replace=False)
+    assert write_backup_file(f"{where}.new", _BACKUP, replace=False)
+    assert write_backup_file(where, _BACKUP, replace=True)
+    assert load_backup(where) == load_backup(f"{where}.new") == _BACKUP
 
 
 def test_a_bucket_that_is_missing_is_an_error_that_may_pass(bucket: str) -> None:
