@@ -9,4 +9,10 @@ def ask_all_pages(client: Any, operation: str, **words: Any) -> Any:
     """Call an operation of a client, and return its answer with the items of all pages."""
     if client.can_paginate(operation):
         return client.get_paginator(operation).paginate(**words).build_full_result()
-    return getattr(client, operation)(**words)
+    answer = part = getattr(client, operation)(**words)
+    while token := part.get("NextToken"):  # an operation whose pages boto3 does not know
+        part = getattr(client, operation)(**words, NextToken=token)
+        for name, items in part.items():
+            if isinstance(items, list):
+                answer[name] = [*answer[name], *items]
+    return answer

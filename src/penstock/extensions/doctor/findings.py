@@ -59,6 +59,19 @@ class Break:
 Look = Callable[[Any], Iterator[Seen | Break]]
 
 
+def look_until_unseen(
+    look: Callable[[], Iterator[Seen | Break]],
+) -> tuple[list[Seen | Break], str]:
+    """Return what is found until something cannot be looked at, and why that cannot."""
+    found: list[Seen | Break] = []
+    try:
+        for each in look():
+            found.append(each)
+    except NotSeenError as error:
+        return found, str(error)
+    return found, ""
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """One hop: its name, its account, the function that looks at it, the hops it depends on.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from penstock.extensions.doctor.accounts import World
 from penstock.extensions.doctor.findings import (
     Break,
     Finding,
     Hop,
-    NotSeenError,
     Seen,
     State,
+    look_until_unseen,
     name_causes,
 )
 
@@ -43,14 +44,12 @@ def examine(world: World, hops: Sequence[Hop]) -> Report:
 
 def _look_at(hop: Hop, world: World) -> Iterator[Finding]:
     account = world.deployment.account_of(hop.side)
-    try:
-        found = list(hop.look(world))
-    except NotSeenError as error:
-        yield Finding(hop.name, hop.side, account, State.NOT_SEEN, str(error))
-        return
+    found, why = look_until_unseen(partial(hop.look, world))
     breaks = [each for each in found if isinstance(each, Break)]
-    for each in breaks or found:
+    for each in breaks or ([] if why else found):
         yield _to_finding(hop, account, each, world)
+    if why:
+        yield Finding(hop.name, hop.side, account, State.NOT_SEEN, why)
 
 
 def _to_finding(hop: Hop, account: str, found: Seen | Break, world: World) -> Finding:

@@ -7,7 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from penstock.errors import SettingsError
-from penstock.extensions.doctor.findings import Break, NotSeenError, Seen, State
+from penstock.extensions.doctor.findings import (
+    Break,
+    NotSeenError,
+    Seen,
+    State,
+    look_until_unseen,
+)
 from penstock.extensions.doctor.hops.connection import Use, connect, read_registries, use_topics
 from penstock.kafka import KafkaSettings, Security
 
@@ -49,11 +55,7 @@ def examine_program(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _look_at(hop: str, look: _Look) -> Iterator[dict[str, Any]]:
-    try:
-        found = list(look())
-    except NotSeenError as error:
-        yield {"hop": hop, "state": State.NOT_SEEN, "seen": str(error)}
-        return
+    found, why = look_until_unseen(look)
     for each in found:
         if isinstance(each, Seen):
             yield {"hop": hop, "state": State.OK, "seen": each.what}
@@ -63,6 +65,8 @@ def _look_at(hop: str, look: _Look) -> Iterator[dict[str, Any]]:
                 "state": State.BROKEN,
                 **{part: getattr(each, part) for part in ("code", "about", "seen", "expected")},
             }
+    if why:
+        yield {"hop": hop, "state": State.NOT_SEEN, "seen": why}
 
 
 def _fail(why: str) -> Iterator[Seen | Break]:

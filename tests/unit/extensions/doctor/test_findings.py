@@ -94,6 +94,17 @@ def test_a_hop_that_cannot_be_looked_at_is_named_with_why_and_stops_no_other():
     assert lines[-1] == "first causes: none, hops not looked at: 2"
 
 
+def test_what_was_found_before_something_cannot_be_looked_at_stays():
+    def look(world):
+        yield _own("bucket-missing")
+        raise NotSeenError("s3 does not answer")
+
+    report = _examine(Hop("stores", Side.CONSUMER, look), _hop("last", _symptom("b")))
+
+    assert [each.code for each in report.causes] == ["bucket-missing", "b"]
+    assert [each.seen for each in report.not_seen] == ["s3 does not answer"]
+
+
 def test_a_cause_is_printed_with_its_account_what_was_expected_the_command_and_its_page():
     report = _examine(_hop("zone", _own("zone-missing"), Seen("the rest"), side=Side.PRODUCER))
     lines = list(describe(report))
