@@ -12,6 +12,7 @@ from penstock.cli import main
 from penstock.registry import BackupRegistry, load_backup, load_registry
 from penstock.registry.overlay import OverlayRegistry
 from tests.fixtures.commands import read_json
+from tests.fixtures.root_outputs import make_consumer, write_outputs
 from tests.stubs.registries import Reading
 
 pytestmark = pytest.mark.java
@@ -138,3 +139,18 @@ def test_subjects_that_share_an_id_are_one_in_a_backup(
 
     assert overlay.get(key).name == "readings"
     assert backup.get(second.key).name == "more"
+
+
+def test_apply_knows_the_programs_that_plan_knows(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    fields = [{"name": "timestamp", "type": "string"}]
+    schema = {"type": "record", "name": "Sensor", "fields": fields}
+    (folder / "sensor.avsc").write_text(json.dumps(schema))
+    outputs = write_outputs(tmp_path / "consumer.json", make_consumer(jobs=("consume",)))
+
+    for command in ("plan", "apply"):
+        code, text = run(command, str(folder), "--outputs", str(outputs))
+        assert code == 3
+        assert "KEY_FIELD: deviceId: lake.readings of analytics needs the field" in text
+    assert run("list") == (0, "readings\n")

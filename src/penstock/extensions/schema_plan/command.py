@@ -103,14 +103,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
         metavar="MODE",
         help="the mode to assume [the registry's; BACKWARD against git]",
     )
-    parser.add_argument(
-        "--outputs",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file of `terraform output -json` of a root, which names programs; may be repeated",
-    )
+    _add_outputs(parser)
     parser.add_argument(
         "--fail-on",
         choices=_FAIL_ON,
@@ -125,6 +118,17 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--terraform", action="store_true", help="print only strings, for a data source external"
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--outputs",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a file of `terraform output -json` of a root, which names programs; may be repeated",
     )
 
 
@@ -164,7 +168,8 @@ def _choose_code(plan: Plan, fail_on: str) -> int:
 def _run_apply(flags: argparse.Namespace) -> int:
     with Progress(prints_lines=False) as bar:
         baseline = load_baseline("", flags.registry, flags.folder)
-        plan = make_plan(flags.folder, baseline, load_programs(()), flags.budget, bar.show)
+        programs = load_programs(flags.outputs)
+        plan = make_plan(flags.folder, baseline, programs, flags.budget, bar.show)
     if plan.problems or plan.count(State.FORBIDDEN):
         _print_plan(plan)
         return 1 if plan.problems else _FORBIDDEN
@@ -188,9 +193,5 @@ def _run_apply(flags: argparse.Namespace) -> int:
     return 0
 
 
-def _add_nothing(_: argparse.ArgumentParser) -> None:
-    """Add nothing: `apply` has no more arguments."""
-
-
 PLAN: Final = _FolderCommand(_PLAN, _add_plan, _run_plan, _PLAN_CODES)
-APPLY: Final = _FolderCommand(_APPLY, _add_nothing, _run_apply, _APPLY_CODES)
+APPLY: Final = _FolderCommand(_APPLY, _add_outputs, _run_apply, _APPLY_CODES)
