@@ -355,7 +355,7 @@ ACTIONS: Final = (
         "replay-letters",
         "Retry dead letters",
         "Submits the replay job, which retries the dead letters that are chosen.",
-        Command(("errors", "replay"), _LETTERS),
+        Command(("errors", "replay"), (*_LETTERS, Field("job", "Job of the table", flag="--job"))),
         (Side.CONSUMER,),
         Command(("errors", "list"), _LETTERS),
     ),

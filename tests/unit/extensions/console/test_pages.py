@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 from urllib.parse import urlencode
 
@@ -271,7 +272,10 @@ def test_what_was_given_up_has_a_button_that_retries_it_alone(
 ) -> None:
     commands.answers = {"trace": documented()["trace"]}
 
-    page = browser.get("/trace", params={"id": "sensor/0/41"}).text
+    page = browser.get("/trace", params={"profile": "analytics", "id": "sensor/0/41"}).text
+    data = re.findall('href="(/(?:records|version|rows|dead-letter)[?][^"]*)"', page)
+    assert {each.partition("?")[0] for each in data} > {"/rows", "/dead-letter"}
+    assert all("profile=analytics" in each for each in data)
 
     forms = re.findall(
         r'action="/do/([a-z-]+)">.*?name="(?:id|prefix)" value="([^"]*)"', page, re.S
@@ -283,6 +287,21 @@ def test_what_was_given_up_has_a_button_that_retries_it_alone(
     action, letter = forms[0]
     shown = browser.get(f"/do/{action}", params={"profile": "analytics", "id": letter}).text
     assert f"penstock --profile analytics errors replay --id={letter}" in shown
+
+
+def test_what_another_job_gave_up_is_retried_by_that_job(
+    browser: TestClient, commands: PrintedCommands
+) -> None:
+    (traced,) = deepcopy(documented()["trace"])
+    (letter,) = [each for each in traced["steps"] if each["step"] == "dead letter"]
+    letter["command"] += " --job=shop"
+    commands.answers = {"trace": [traced]}
+
+    page = browser.get("/trace", params={"profile": "analytics", "id": "sensor/0/41"}).text
+    assert '<input type="hidden" name="job" value="shop">' in page
+    given = {"profile": "analytics", "id": "1", "job": "shop"}
+    shown = browser.get("/do/replay-letters", params=given).text
+    assert "penstock --profile analytics errors replay --id=1 --job=shop" in shown
 
 
 def test_every_link_leads_to_a_page(browser: TestClient, commands: PrintedCommands) -> None:
