@@ -97,8 +97,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         bar.show("records", 0, flags.count)
         for number, record in enumerate(islice(records, flags.count), 1):
             if flags.output == "json":
-                raw = {"raw": record.record.value} if flags.raw else {}
-                print_json(_make_json(record) | raw)
+                print_json(_make_json(record) | (_make_raw(record) if flags.raw else {}))
             else:
                 print_line(_show(record, is_raw=flags.raw))
                 sys.stdout.flush()
@@ -137,6 +136,11 @@ def _show(found: ReadRecord, *, is_raw: bool) -> str:
     if is_raw and record.value is not None:
         words.append(f"raw={describe_value(record.value)}")
     return "  ".join(words)
+
+
+def _make_raw(found: ReadRecord) -> dict[str, bytes | None]:
+    """Return the bytes of a record, which JSON has in base64."""
+    return {"rawKey": found.record.key, "raw": found.record.value}
 
 
 def _make_json(found: ReadRecord) -> dict[str, Any]:

@@ -126,8 +126,10 @@ class HostTopics:
             raise OperationError(
                 f"the command of the host, {self.command!r}, cannot be run: {error.strerror}"
             ) from error
-        if done.returncode and not done.stdout:  # a record that cannot be decoded is an error too
-            said = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
+        said = done.stderr.strip().splitlines()
+        # For a record that cannot be decoded it ends with 1 too, and says nothing.
+        if done.returncode and (said or not done.stdout or done.returncode != 1):
+            said = said or [f"it ended with {done.returncode}"]
             raise OperationError(f"`penstock read` failed on the host: {said[-1]}")
         return map(_read_record, done.stdout.splitlines())
 
@@ -143,8 +145,8 @@ def _read_record(line: str) -> FoundRecord:
     found = json.loads(line)
     record = Record(
         Source(found["topic"], found["partition"], found["offset"]),
-        _to_bytes(found["key"]),
-        None if found["raw"] is None else b64decode(found["raw"]),
+        _decode(found["rawKey"]),
+        _decode(found["raw"]),
         tuple((each["name"], _to_bytes(each["value"])) for each in found["headers"]),
         round(datetime.fromisoformat(found["timestamp"]).timestamp() * 1_000),
     )
@@ -153,6 +155,10 @@ def _read_record(line: str) -> FoundRecord:
     if failure:
         failure = Failure(Reason(failure["reason"]), failure["detail"])
     return FoundRecord(record, Told(version, found["value"], failure))
+
+
+def _decode(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)
 
 
 def _to_bytes(described: Any) -> bytes | None:

@@ -45,6 +45,33 @@ def _print(folder: Path, *records: Record) -> None:
     (folder / "lines").write_text("".join(write_line(ReadRecord(each)) for each in records))
 
 
+def test_a_read_that_ends_amid_its_records_is_no_answer(host: HostTopics, tmp_path: Path) -> None:
+    _print(tmp_path, *_RECORDS)
+    program = tmp_path / "penstock"
+    whole = program.read_text()
+    assert host.find_newest("sensor", "k", 100) is not None
+
+    program.write_text(f"{whole}echo 'no broker answers' >&2; exit 1\n")
+    with pytest.raises(OperationError, match=r"failed on the host: no broker answers$"):
+        host.find_newest("sensor", "k", 100)
+    program.write_text(f"{whole}exit 255\n")  # of ssh, that was cut
+    with pytest.raises(OperationError, match=r"failed on the host: it ended with 255$"):
+        host.find_newest("sensor", "k", 100)
+    program.write_text(f"{whole}exit 1\n")  # of a record that cannot be decoded
+    assert host.find_newest("sensor", "k", 100) is not None
+
+
+def test_a_host_that_decodes_keys_tells_their_bytes(host: HostTopics, tmp_path: Path) -> None:
+    """As a host with PENSTOCK_KEY_FORMAT does."""
+    record = Record(Source("sensor", 0, 7), b"\0\0\0\x2a", b"text")
+    (tmp_path / "lines").write_text(write_line(ReadRecord(record, key=42)))
+
+    found = host.find(record.source)
+
+    assert found is not None
+    assert found.record == record
+
+
 @pytest.mark.parametrize("record", _RECORDS, ids=str)
 def test_a_host_reads_the_same_record(host: HostTopics, tmp_path: Path, record: Record) -> None:
     _print(tmp_path, record)

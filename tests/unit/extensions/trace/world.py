@@ -16,7 +16,7 @@ import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
 from localcloud.cloud import Cloud
-from penstock.cli._read import _make_json
+from penstock.cli._read import _make_json, _make_raw
 from penstock.cli.values import format_json
 from penstock.extensions.trace.operation import Places, Tracer
 from penstock.extensions.trace.topic import FoundRecord
@@ -171,4 +171,4 @@ def world(
 
 def write_line(found: ReadRecord) -> str:
     """Return the line that `penstock read --raw` prints for a record."""
-    return f"{format_json(_make_json(found) | {'raw': found.record.value})}\n"
+    return f"{format_json(_make_json(found) | _make_raw(found))}\n"
