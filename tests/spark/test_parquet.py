@@ -64,6 +64,26 @@ def test_a_part_that_was_cut_off_is_written_again(spark, tmp_path):
     assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic"),
+    ],
+)
+def test_a_complete_part_has_its_mark_whatever_spark_is_told(spark, tmp_path, name, value):
+    session = spark.newSession()
+    session.conf.set(name, value)
+    files = ParquetFiles(str(tmp_path))
+    folder = tmp_path / "query=q/batch=7/part=0"
+    files.write(make_rows(session, "a int", (1,), (2,)), part(7, 0))
+    assert (folder / "_SUCCESS").exists()
+
+    files.write(make_rows(session, "a int", (2,), first=1), part(7, 0))
+
+    assert sorted(row.a for row in session.read.parquet(str(folder)).collect()) == [1, 2]
+
+
 class Catalog:
     """The files of a folder, and what a reader of their Glue table finds."""
 

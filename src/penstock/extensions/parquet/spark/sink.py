@@ -179,9 +179,13 @@ class ParquetFiles(Sink):
         session.conf.set(name, text)
         try:
             writer = chosen.write.mode("overwrite").partitionBy(_DAY)
+            writer = writer.option("partitionOverwriteMode", "static")  # all of a part that was cut
             writer.parquet(f"{self.path}/{place.folder}")
         finally:
             session.conf.set(name, str(before))
+        files = self._files(session, place)
+        if _COMPLETE not in files.names():  # Spark may be told not to write it
+            files.write(_COMPLETE, "")
 
     def _grow(self, event: StructType) -> StructType:
         """Return the columns of files that hold the event's fields, and those of the table."""
@@ -195,7 +199,7 @@ class ParquetFiles(Sink):
         names = self._files(spark, place).names()
         if _COMPLETE in names or not names or self._table is None:
             return _COMPLETE in names
-        # Somebody deleted the mark, or told Spark not to write it.
+        # Somebody deleted the mark.
         return self._table.has_partition(place.condition)
 
     def _add_partitions(self, spark: SparkSession, place: _Place) -> None:
