@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from penstock.errors import Failure, Reason, UnroutableError
+from penstock.errors import Failure, Reason, SinkError, UnroutableError
 from penstock.extensions.staging.join import Joiner, JoinResult, Key, read_name
 from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
@@ -47,23 +47,33 @@ class Retries:
         Raises:
             SinkAccessDeniedError, SinkUnavailableError: run again; finished rows are not repeated.
         """
-        selection = Selection(due_s=now_s)
         counts = RetryCounts()
-        due = self._errors.find_unjoined(selection)
-        while has_time():
-            ids = list(islice(due, ROWS_AT_ONCE))
-            self._retry(list(self._errors.read(ids, selection.matches)), counts)
-            if len(self._to_announce) >= _MOST_PARKED or len(ids) < ROWS_AT_ONCE:
-                self._write_notice(counts)
-            if len(ids) < ROWS_AT_ONCE:
-                counts.is_complete = True
-                return counts
+        try:
+            counts.is_complete = self._run(Selection(due_s=now_s), has_time, counts)
+        except SinkError:  # perhaps of one record's bytes alone
+            self._write_notice(counts)
+            raise
         self._write_notice(counts)
         return counts
 
-    def _retry(self, rows: Sequence[DeadLetter], counts: RetryCounts) -> None:
-        # Rows that an earlier run did not park, because it ended before.
-        spent = [row for row in rows if row.is_spent and self._errors.claim(row)]
+    def _run(self, selection: Selection, has_time: Callable[[], bool], counts: RetryCounts) -> bool:
+        """Retry and park the due rows while there is time; return whether it sufficed."""
+        due = self._errors.find_unjoined(selection)
+        while has_time():
+            ids = list(islice(due, ROWS_AT_ONCE))
+            for row in self._retry(self._errors.describe_rows(ids, selection.matches), counts):
+                if not has_time():
+                    return False
+                self._park(row, counts)
+            if len(self._to_announce) >= _MOST_PARKED:
+                self._write_notice(counts)
+            if len(ids) < ROWS_AT_ONCE:
+                return True
+        return False
+
+    def _retry(self, rows: Sequence[DeadLetter], counts: RetryCounts) -> Iterator[DeadLetter]:
+        """Retry rows; then yield those to park, whose next retry is put off before."""
+        spent = []
         for row, result in self._join_rows([row for row in rows if not row.is_spent]):
             if result.failure is None or not result.is_of(row.id):
                 counts.joined += self._errors.mark_done(row.id, self._name)
@@ -73,15 +83,20 @@ class Retries:
                     row,
                     attempts=row.attempts + 1,
                     reason=result.failure.reason,
-                    detail=result.failure.detail,
                     waiting_for=result.missing,
                 )
                 is_last = failed.is_spent or not _may_be_joined(result)
                 counts.waiting += not is_last
                 spent += [failed] if is_last else []
-        for row in spent:  # before it is parked, so that no new record can release it
-            self._delete_waiting(row)
-        self._to_announce += [(replace(row, value=None), self._parked.put(row)) for row in spent]
+        yield from spent
+        # Rows that an earlier run did not park, because it ended before.
+        yield from (row for row in rows if row.is_spent and self._errors.claim(row))
+
+    def _park(self, row: DeadLetter, counts: RetryCounts) -> None:
+        """Put the record of a row, with its bytes, which are held for no other record meanwhile."""
+        for whole in self._errors.read([row.id], lambda now: _is_as_tried(now, row)):
+            self._delete_waiting(row)  # before it is parked, so that no new record can release it
+            self._to_announce.append((row, self._parked.put(whole)))
 
     def _join_rows(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, JoinResult]]:
         """Yield each row with the result of joining its driver's row."""
@@ -119,6 +134,11 @@ class Retries:
         """Delete the item of the waiting table that a row has."""
         for waiting_for in row.waiting_for[:1]:
             self._joiner.waiting.forget(waiting_for, row.driver, row.id)
+
+
+def _is_as_tried(now: DeadLetter, row: DeadLetter) -> bool:
+    """Return whether a row is open and has no other attempts than when it was tried."""
+    return not now.settled and now.attempts == row.attempts
 
 
 def _make_missing_error(row: DeadLetter) -> UnroutableError:

@@ -45,6 +45,12 @@ class UnjoinedTable(ErrorTable):
                 break
         return count
 
+    def describe_rows(
+        self, ids: Sequence[str], matches: Callable[[DeadLetter], bool]
+    ) -> list[DeadLetter]:
+        """Return the rows for `ids` that match, without raw bytes; skip ids without a row."""
+        return [DeadLetter.describe(row) for row in self._rows(ids, matches)]
+
     def find_settled(self, ids: Sequence[str]) -> set[str]:
         """Return those ids whose rows are done or parked."""
         return {row["id"] for row in self._rows(ids, lambda row: row.settled)}

@@ -87,6 +87,7 @@ class World:
         self.plan = plan
         self.store = store or MemoryStore()
         self.now_s = 1_000
+        self.value = b"{}"  # of each record
         numbers = count()
         token = new_token or (lambda: f"{id(self)}-{next(numbers)}")
         waiting = WaitingTable(tables, "waiting", clock=self.clock, new_token=token)
@@ -109,7 +110,7 @@ class World:
         staged = self.plan.table(table)
         written = []
         for event, offset in records:
-            key, value = (event.encode(), None) if isinstance(event, str) else (None, b"{}")
+            key, value = (event.encode(), None) if isinstance(event, str) else (None, self.value)
             record = Record(Source(table, 0, offset), key, value, (), 1_000 + offset)
             row = (
                 make_deletion(staged.shape, record)

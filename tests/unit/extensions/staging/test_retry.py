@@ -163,7 +163,7 @@ def test_a_run_that_has_no_time_left_marks_what_it_parked(world: World) -> None:
         world.now_s += wait_s
         world.retry(f"after-{wait_s}")
     world.now_s += 240
-    left = iter([True, False])
+    left = iter([True] * 101 + [False])  # before each hundred and each record to park
 
     counts = world.retry("third", lambda: next(left))
 
