@@ -84,7 +84,7 @@ _CALLS = {
     # The 10 seconds of the context are too few for a run.
     "retry": (
         json.loads((_ROOT / "lambdas/retry/events/schedule.json").read_text()),
-        {"joined": 0, "waiting": 0, "parked": 0, "notices": 0, "is_complete": False},
+        {"joined": 0, "waiting": 0, "parked": 0, "lost": 0, "notices": 0, "is_complete": False},
     ),
 }
 # Settings of one function: without a bucket, its call needs no network.

@@ -6,6 +6,7 @@ the one whose conditional write of the dead letter succeeds.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +18,22 @@ from penstock.extensions.staging.join import Joiner, JoinResult, Key, read_name
 from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 
+_LOG = logging.getLogger(__name__)
+
 _MOST_PARKED: Final = 1_000  # records in one notice, before their dead letters are marked
 
 
 @dataclass(slots=True)
 class RetryCounts:
-    """The counts of a run; `is_complete` is false if the run had no time for all due rows."""
+    """The counts of a run; `is_complete` is false if the run had no time for all due rows.
+
+    `lost` are the records that were to be parked, and whose bytes the bucket does not have.
+    """
 
     joined: int = 0
     waiting: int = 0
     parked: int = 0
+    lost: int = 0
     notices: int = 0
     is_complete: bool = False
 
@@ -93,8 +100,17 @@ class Retries:
         yield from (row for row in rows if row.is_spent and self._errors.claim(row))
 
     def _park(self, row: DeadLetter, counts: RetryCounts) -> None:
-        """Put the record of a row, with its bytes, which are held for no other record meanwhile."""
+        """Put the record of a row; if its bytes are lost, it stays open and comes again."""
         for whole in self._errors.read([row.id], lambda now: _is_as_tried(now, row)):
+            if whole.lost:
+                counts.lost += 1
+                _LOG.warning(
+                    "the row %s cannot be parked: %s, expected what the row has no room for; bring "
+                    "the object back, or delete the row",
+                    row.id,
+                    whole.lost,
+                )
+                return
             self._delete_waiting(row)  # before it is parked, so that no new record can release it
             self._to_announce.append((row, self._parked.put(whole)))
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from penstock.errors import Failure
+from penstock.errors import Failure, ObjectMissingError
 from penstock.extensions.staging import (
     Dependency,
     JoinCounts,
@@ -59,7 +59,10 @@ class MemoryStore:
         return f"s3://parked/{name}"
 
     def get(self, where: str) -> bytes:
-        return self.objects[where.removeprefix("s3://parked/")]
+        try:
+            return self.objects[where.removeprefix("s3://parked/")]
+        except KeyError as error:
+            raise ObjectMissingError(f"{where} is not there") from error
 
 
 def open_tables(plan: StagingPlan, **options: Any) -> DynamoDbTables:
