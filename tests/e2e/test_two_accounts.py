@@ -251,7 +251,6 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, 
         ("aws_lambda_event_source_mapping", "delete"): 1,
         ("aws_lambda_function", "update"): 2,
         ("aws_s3_object", "update"): 1,
-        ("aws_vpc_security_group_egress_rule", "delete"): 5,
     }
 
 
