@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 from penstock.errors import Failure, Reason
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.records import (
     READING,
     FailedRecord,
@@ -216,6 +216,20 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     assert {records[at]["attempts"] for at in records} == {3}
     (notice,) = world.list("notices/")
     assert notice.startswith("notices/3-records-of-")
+
+
+def test_a_readable_record_among_a_flood_of_unknown_ids_is_written(world):
+    """The batch of a query looks up a hundred of them, the most frequent first."""
+    version = world.registry.register("sensor", _EVENT).version
+    junk = [encode_glue_frame(SchemaKey(FrameKind.GLUE, bytes(14) + bytes([1, at])), b"x")
+            for at in range(101)]  # fmt: skip
+    world.give_up(dict(enumerate([*junk, *junk, _frame(version, "a")])))
+    world.read_up_to(len(junk) * 2 + 1)
+
+    counts = world.replay()
+
+    assert (counts.done, counts.failed) == (1, 202)
+    assert world.rows()[0] == [(202, "a")]
 
 
 def test_a_record_whose_timestamp_is_beyond_spark_is_written(world):

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from penstock.consuming import KnownSchemas
 from penstock.errors import Failure
 from penstock.framing import SchemaKey
-from penstock.registry import Registries, SchemaVersion
+from penstock.registry import SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters
@@ -92,7 +92,7 @@ class Batches:
         self._framing = context.registries.framing
         self._errors = context.errors
         self._writers = {name: PartWriter(each, context) for name, each in group.tables.items()}
-        self._lookup = make_lookup(group, context.registries, ledger)
+        self._lookup = VersionLookup(group, context, ledger)
         self._lanes = Lanes()
 
     def write_batch(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
@@ -167,21 +167,11 @@ class Batches:
             batch.figures.add_dead_letters(store_dead_letters(rows, finder, self._errors))
 
 
-def make_lookup(group: TableGroup, registries: Registries, ledger: Lookups) -> VersionLookup:
-    """Return the look-up of the versions of a group of tables."""
-    names = group.tables if group.is_routed else None
-    keep_columns = not group.reads_records
-    return VersionLookup(registries, ledger, names, group.columns, keep_columns=keep_columns)
-
-
 def make_lookups(
     groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
 ) -> dict[str, VersionLookup]:
     """Return the look-ups of several groups, by their names."""
-    return {
-        name: make_lookup(group, context.registries, ledgers[name])
-        for name, group in groups.items()
-    }
+    return {name: VersionLookup(group, context, ledgers[name]) for name, group in groups.items()}
 
 
 def format_now() -> str:

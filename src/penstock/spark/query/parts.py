@@ -64,12 +64,14 @@ class BatchContext:
         errors: a sink for records that cannot be decoded or written.
         lease: sinks are written to only while it is held.
         transform: a function of decoded rows, applied before every sink.
+        asks_all: whether all unknown versions are looked up, which is bounded if batches are small.
     """
 
     registries: Registries
     errors: ErrorSink
     lease: Fence = field(default_factory=NoLease)
     transform: Transform | None = None
+    asks_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

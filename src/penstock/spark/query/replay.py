@@ -254,8 +254,10 @@ def _build(
     failed: FailedAgain,
 ) -> Replay:
     sinks = settings.sinks
-    context = SinkContext(spark, failed, lease, settings.schemas)
-    tables = sinks.open_tables(context, replayed=True)
+    opened = SinkContext(spark, failed, lease, settings.schemas)
+    tables = sinks.open_tables(opened, replayed=True)
+    # A failure counts as an attempt, so no record may fail for the ids of others.
+    context = BatchContext(registries, failed, lease, asks_all=True)
     store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
     lookups = _recall(spark, settings.consume_checkpoint)
@@ -263,7 +265,7 @@ def _build(
         spark,
         failed.replay,
         ErrorTable(DynamoDbClient(), sinks.errors_table, store, keep_days=days),
-        TableBatches(tables, lambda _: lookups, BatchContext(registries, failed, lease)),
+        TableBatches(tables, lambda _: lookups, context),
         ParkedRecords(store),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,9 +10,10 @@ from typing import Final
 from penstock.consuming import MAX_WAITING
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.records import Projection
-from penstock.registry import Registries, SchemaVersion
+from penstock.registry import SchemaVersion
 from penstock.spark.decoding.admission import admit_versions, find_versions
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.sinks.table import TableGroup
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
@@ -65,25 +67,17 @@ def rank_keys(counts: Mapping[SchemaKey, int], answered: Collection[SchemaKey]) 
 class VersionLookup:
     """Looks up versions for the batches of one table, or of tables by schema name.
 
-    `registries` should cache their answers. `names` are the schema names that have a table; None if
-    all versions are one table's. `columns` are those of a staged table. `keep_columns` says whether
-    a version is refused that the columns of earlier ones cannot hold.
+    The registries should cache their answers. A version is refused that the columns of earlier ones
+    cannot hold, if the tables have columns.
     """
 
-    def __init__(
-        self,
-        registries: Registries,
-        ledger: Lookups,
-        names: Collection[str] | None = None,
-        columns: Projection | None = None,
-        *,
-        keep_columns: bool = False,
-    ) -> None:
-        self._keep_columns = keep_columns
-        self._registries = registries
+    def __init__(self, group: TableGroup, context: BatchContext, ledger: Lookups) -> None:
         self._ledger = ledger
-        self._names = names
-        self._columns = columns
+        self._registries = context.registries
+        self._max_refused = math.inf if context.asks_all else _MAX_REFUSED
+        self._names = group.tables.keys() if group.is_routed else None
+        self._columns = group.columns
+        self._keep_columns = not group.reads_records
 
     def open(self, batch: BatchId) -> BatchVersions:
         """Return the versions that are known when a batch begins, whether it comes again or not."""
@@ -112,7 +106,7 @@ class VersionLookup:
         return batch.lookups[-1]
 
     def _look_up_keys(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
-        left = _MAX_REFUSED - len(batch.refused())
+        left = self._max_refused - len(batch.refused())
         found, refused = find_versions(self._registries, keys, left)
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
         refused |= self.find_unroutable(found)
