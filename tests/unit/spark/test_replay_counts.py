@@ -18,6 +18,7 @@ def test_counts_by_reason_are_json():
     assert json.loads(json.dumps(counts.to_values())) == {
         "selected": 2,
         "waiting": 0,
+        "unread": 0,
         "lost": 0,
         "done": 0,
         "failed": 2,
@@ -44,6 +45,30 @@ def test_records_without_bytes_are_logged_once_and_others_are_retried(caplog):
         "the row t/0/0/7 cannot be tried again: s3://b/k is not there, expected what the row has "
         "no room for; bring the object back, or delete the row"
     )
+
+
+def test_records_of_topics_that_the_job_does_not_read_are_told_from_those_that_wait(caplog):
+    row = {"kafkaTimestamp": 7, "reason": "truncated"}
+    ids = ("here/0/4/7", "here/0/5/7", "here/1/0/7", "gone/0/0/7", "gone/1/9/7", "other/0/1/7")
+    records = [DeadLetter.describe({**row, "id": each, "attempts": 3}) for each in ids]
+    rows, parked = Mock(), Mock()
+    rows.read.side_effect = lambda _, matches: filter(matches, records)
+    rows.mark_parked.return_value = True
+    parked.park.side_effect = lambda found, _: ["s3://b/k" for _ in found]
+
+    def run(ends):
+        return Replay(None, "r", rows, None, parked).run(Selection(), ends)
+
+    counts = run({("here", 0): 5})
+    assert (counts.selected, counts.waiting, counts.unread) == (1, 2, 3)
+    assert caplog.messages == [
+        f"{told} cannot be tried again: the checkpoint of the job has no partition of it; if the "
+        "job reads it, wait for its next batch, else add it to the topics of the job, or delete "
+        "the rows"
+        for told in ("2 dead letters of the topic gone", "1 dead letters of the topic other")
+    ]
+    caplog.clear()
+    assert (run({}).waiting, run(None).selected, caplog.messages) == (6, 6, [])
 
 
 def test_a_row_that_was_deleted_meanwhile_is_not_counted():

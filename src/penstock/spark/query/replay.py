@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -74,10 +74,15 @@ def _connect(table: str) -> ErrorTable:
 
 @dataclass(slots=True)
 class ReplayCounts:
-    """The number of dead letters that a replay selected, by their outcome."""
+    """The number of dead letters that a replay selected, by their outcome.
+
+    `waiting` and `unread` were not selected: the consuming job has not read so far in a partition,
+    or its checkpoint has no partition of the topic.
+    """
 
     selected: int = 0
     waiting: int = 0
+    unread: int = 0
     lost: int = 0
     done: int = 0
     failed: int = 0
@@ -111,20 +116,15 @@ class Replay:
 
         `ends` are the offsets that the consuming job has read up to. Records at or after them wait
         for the job: it may still write them, and it checks a table for batches, not for records.
+        So do those of topics that it does not read, since it may read them from their start later.
 
         Raises:
             PenstockError: it is retriable, or not the fault of a record. Records without a mark are
                 to be retried.
         """
         counts = ReplayCounts()
-
-        def matches(record: DeadLetter) -> bool:
-            if not selection.matches(record):
-                return False
-            is_read = ends is None or _is_before(ends, record)
-            counts.waiting += not is_read
-            return is_read
-
+        unread: Counter[str] = Counter()
+        matches = _match_read(selection, ends, counts, unread)
         found = self._rows.read(self._rows.find(selection), matches)
         for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
             counts.selected += len(batch)
@@ -137,6 +137,7 @@ class Replay:
             counts.errors.update(record.reason for record in failed)
             spent += [record for record in failed if record.is_spent and not record.lost]
             counts.parked += self._park(number, spent)
+        counts.unread = _log_unread(unread)
         return counts
 
     def _try(
@@ -194,9 +195,42 @@ def _read_position(record: DeadLetter) -> tuple[str, int, int]:
     return record.source.topic, record.source.partition, record.source.offset
 
 
+def _match_read(
+    selection: Selection, ends: Ends | None, counts: ReplayCounts, unread: Counter[str]
+) -> Callable[[DeadLetter], bool]:
+    """Return whether a selected record was read by the job; this counts those that were not."""
+    topics = {topic for topic, _ in ends} if ends else set()
+
+    def matches(record: DeadLetter) -> bool:
+        if not selection.matches(record):
+            return False
+        is_read = ends is None or _is_before(ends, record)
+        # No topic is known before the job's first batch.
+        if topics and record.source.topic not in topics:
+            unread[record.source.topic] += 1
+        else:
+            counts.waiting += not is_read
+        return is_read
+
+    return matches
+
+
 def _is_before(ends: Ends, record: DeadLetter) -> bool:
     topic, partition, offset = _read_position(record)
     return offset < ends.get((topic, partition), 0)
+
+
+def _log_unread(unread: Counter[str]) -> int:
+    """Log the topics that the job does not read; return the number of their records."""
+    for topic, number in sorted(unread.items()):
+        _LOG.warning(
+            "%d dead letters of the topic %s cannot be tried again: the checkpoint of the job has "
+            "no partition of it; if the job reads it, wait for its next batch, else add it to the "
+            "topics of the job, or delete the rows",
+            number,
+            topic,
+        )
+    return unread.total()
 
 
 def _leave_lost(records: Iterable[DeadLetter], counts: ReplayCounts) -> Iterator[DeadLetter]:
