@@ -214,7 +214,7 @@ def consume(settings, topic, group=None):
             **settings | {"bootstrap_timeout_ms": 60_000},  # of a broker that has just started
             group_id=group,
             auto_offset_reset="earliest",
-            consumer_timeout_ms=60_000,
+            consumer_timeout_ms=180_000,
         )
     ) as consumer:
         return next(consumer).value
