@@ -21,6 +21,7 @@ from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
 from systems.clusters import OPEN, running_brokers
 from systems.error_tables import make_error_table
+from systems.films import create_item_table
 from systems.java import SHORT_LIVED_DRIVER
 from systems.sessions import make_session
 from tests.fixtures.brokers import keep_login, keep_secret
@@ -202,6 +203,16 @@ def jobs_account(executors_account, monkeypatch):
     """Let the driver work in the account of its executors."""
     for name, text in executors_account.items():
         monkeypatch.setenv(name, text)
+
+
+@pytest.fixture
+def items(cloud, jobs_account):
+    """A table of DynamoDB for the rows of a captured table."""
+    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
+    table = create_item_table(database, f"film-{secrets.token_hex(4)}")
+    yield table
+    table.delete()
 
 
 @pytest.fixture

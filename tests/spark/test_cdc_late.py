@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 
-import boto3
 import pytest
 
 from penstock.errors import CheckpointInUseError, SinkUnavailableError
@@ -16,7 +15,6 @@ from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from penstock.extensions.cdc.spark.sink import LogStates
 from penstock.spark import MaintainSettings, maintain_table
 from penstock.spark.state.lease import NoLease
-from systems.films import create_item_table
 from tests.spark.changes import CdcJob, Source
 from tests.spark.test_cdc_moved_keys import read_history
 from tests.spark.test_cdc_outputs import read_rows
@@ -25,15 +23,6 @@ from tests.spark.test_cdc_outputs import read_rows
 @pytest.fixture
 def table(spark, lake_folder):
     return f"cdc.film_{secrets.token_hex(4)}"
-
-
-@pytest.fixture
-def items(cloud, jobs_account):
-    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
-    database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
-    created = create_item_table(database, f"film-{secrets.token_hex(4)}")
-    yield created
-    created.delete()
 
 
 @pytest.fixture

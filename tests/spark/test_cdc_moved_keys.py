@@ -9,29 +9,18 @@ from __future__ import annotations
 import secrets
 from itertools import pairwise
 
-import boto3
 import pytest
 
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
-from systems.films import create_item_table
 from tests.spark.changes import LONG, CdcJob, Source
 from tests.spark.test_cdc_outputs import read_rows
 
 _ROWS = 40
 _CHANGES = 9  # of each row, at most
 _BATCHES = 4
-
-
-@pytest.fixture
-def items(cloud, jobs_account):
-    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
-    database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
-    table = create_item_table(database, f"film-{secrets.token_hex(4)}")
-    yield table
-    table.delete()
 
 
 @pytest.fixture

@@ -6,9 +6,6 @@ import secrets
 from decimal import Decimal
 from itertools import pairwise
 
-import boto3
-import pytest
-
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
@@ -16,17 +13,7 @@ from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
-from systems.films import create_item_table
 from tests.spark.changes import LONG, CdcJob, Source
-
-
-@pytest.fixture
-def dynamodb(cloud, jobs_account):
-    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
-    database = account.resource("dynamodb", endpoint_url=cloud.endpoint)
-    table = create_item_table(database, f"film-{secrets.token_hex(4)}")
-    yield table
-    table.delete()
 
 
 def _make_history(film):
@@ -53,7 +40,7 @@ def _make_history(film):
     yield
 
 
-def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamodb):
+def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, items):
     name = f"cdc.film_{secrets.token_hex(4)}"
     refined = f"SELECT id, title, rate FROM lake.{name} WHERE rate IS NOT NULL"
     job = CdcJob(
@@ -65,7 +52,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
             ChangeFiles(f"{tmp_path}/flat", 3, lambda rows: flatten_records(rows, UNAVAILABLE)),
             CurrentTable(name),
             HistoryTable(f"{name}_history", UNAVAILABLE),
-            CurrentDynamoDbTable(dynamodb.name, 8),
+            CurrentDynamoDbTable(items.name, 8),
             RefinedTable(f"{name}_refined", refined, "rate"),
         ],
     )
@@ -81,7 +68,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, dynamod
             job.take(placed, job.number - 1)  # the driver ended before it noted that it was done
 
         assert job.rows() == film.rows
-        assert read_rows(dynamodb) == film.rows
+        assert read_rows(items) == film.rows
         assert _read_valid(spark, f"lake.{name}_history") == film.rows
 
     _check_versions(spark.table(f"lake.{name}_history").collect())
