@@ -102,17 +102,13 @@ class CurrentTable:
         """
         spark = batch.spark
         if batch.log.truncations and spark.catalog.tableExists(self.name):
-            table = load_table(spark, self.name, self._written_as)
-            table.check_time()
-            batch.check_exact(table.schema())
+            self._open(batch)
             self._delete_before(batch, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
         create_table(spark, self.name, batch, POSITION, self._buckets)
-        table = load_table(spark, self.name, self._written_as)
-        table.check_time()
+        table = self._open(batch)
         before = table.sequence()
-        batch.check_exact(table.schema())
         grow_table(spark, table, batch.changes.type)
         if batch.log.is_unavailable:
             add_older(spark, table)
@@ -124,6 +120,11 @@ class CurrentTable:
         table.refresh()
         compact_new_files(spark, table, before)
         self._expiration.expire(table)
+
+    def _open(self, batch: ChangeBatch) -> IcebergTable:
+        table = load_table(batch.spark, self.name, self._written_as)
+        batch.check_exact(table.schema())
+        return table
 
     def _project(self, batch: ChangeBatch, columns: StructType) -> DataFrame:
         """Return the net changes with the table's columns, each with its position."""
@@ -274,10 +275,14 @@ def load_table(spark: SparkSession, name: str, written_as: str) -> IcebergTable:
 
     Whoever checks the lease after that changes what another job has not changed before: if one
     takes the lease later, and commits first, the statement is a conflict.
+
+    Raises:
+        SinkUnavailableError: see `IcebergTable.check_time`.
     """
     register_writer_catalog(spark)
     table = IcebergTable(spark, name, written_as)
     table.refresh()
+    table.check_time()
     return table
 
 

@@ -70,7 +70,7 @@ class Moment(NamedTuple):
 class Snapshot(NamedTuple):
     """The first record of a snapshot in a Kafka partition: its offset, and when it was written.
 
-    `lsn` is the place of the snapshot. The time is in microseconds; states of before lack it.
+    `lsn` is the place of the snapshot. The time is in microseconds, 0 if an older job noted it.
     """
 
     offset: int
