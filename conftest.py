@@ -36,11 +36,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _runs(item: pytest.Item) -> bool:
-    if item.get_closest_marker("nightly"):
-        return _NIGHTLY
-    differs = bool(_OF_A_NIGHT.intersection(getattr(item, "fixturenames", ())))
-    given = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    return not _NIGHTLY or differs or given
+    is_long = item.get_closest_marker("nightly") is not None
+    if not _NIGHTLY:
+        return not is_long
+    does_more = bool(_OF_A_NIGHT.intersection(getattr(item, "fixturenames", ())))
+    is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return is_long or does_more or is_drawn
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ _DATED: Final = (
     *("localcloud-unit", "kafka", "spark"),
 )
 
-# In the order of dates. A room that is in no part has no test that is another one at night.
+# In the order of dates. The other rooms have no tests that do more at night.
 PARTS: Final = (
     Part("faults", ("faults",)),
     Part("functions", ("lambdas", "registries")),

@@ -14,5 +14,5 @@ def ask_all_pages(client: Any, operation: str, **words: Any) -> Any:
         part = getattr(client, operation)(**words, NextToken=token)
         for name, items in part.items():
             if isinstance(items, list):
-                answer[name] = [*answer[name], *items]
+                answer.setdefault(name, []).extend(items)
     return answer

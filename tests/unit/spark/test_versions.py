@@ -1,4 +1,4 @@
-"""Which unknown schema versions of a batch are looked up."""
+"""A batch looks up its unknown schema versions, up to a number of them."""
 
 from __future__ import annotations
 
