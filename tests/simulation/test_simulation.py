@@ -44,7 +44,7 @@ def test_no_hour_of_trouble_ends_wrong(trials):
     print(said)
 
 
-@pytest.mark.parametrize("seed", [100_158, 200_049])
+@pytest.mark.parametrize("seed", [100_158, 200_049, 527_310_683])
 def test_an_hour_that_has_ended_wrong_does_so_no_more(seed):
     _simulate("--seed", str(seed), "--runs", "1")
 

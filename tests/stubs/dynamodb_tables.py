@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock.attempts import Attempts
 from penstock.errors import RowExistsError, RowTooLargeError, SinkRefusedError
+from penstock.sinks.dynamodb_client import Body
 from penstock.sinks.item_json import read_item
 
 _Item = dict[str, Any]
@@ -171,11 +172,12 @@ class DynamoDbTables(EachCall):
         self.before: Callable[[str], None] = lambda operation: None
         self._page = page
 
-    def call(self, operation: str, body: bytes, read: Callable[[Any], Any] = dict) -> Any:
+    def call(self, operation: str, body: Body, read: Callable[[Any], Any] = dict) -> Any:
         """Make a call."""
         self.before(operation)
         self.calls[operation] += 1
-        return read(getattr(self, f"_{operation}")(json.loads(body)))
+        made = body if isinstance(body, bytes) else body()
+        return read(getattr(self, f"_{operation}")(json.loads(made)))
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows as plain values."""

@@ -7,7 +7,7 @@
 | `table`      | the driver table in the plan                                               |
 | `key`        | the key attributes of the row that waits                                   |
 | `id`         | the id of its dead letter                                                  |
-| `token`      | text that differs in each write: an item is deleted only as it was read    |
+| `token`      | text that each attempt has anew: an item is deleted only as it was read    |
 | `expiresAt`  | the time when DynamoDB deletes the item (TTL), in seconds since 1970       |
 
 A marker says that rows may wait, so that one request asks about 100 staged rows. It is written
@@ -21,25 +21,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final
 from uuid import uuid4
 
-from penstock.errors import RowExistsError
-from penstock.records import Mode, RowShape
-from penstock.sinks import DynamoDbClient, RowAddress, TableWriter, query_rows, read_rows
+from penstock.errors import RowExistsError, SinkUnavailableError
+from penstock.sinks import DynamoDbClient, RowAddress, query_rows, read_rows
 
 _MARKER: Final = "-"  # the name of a row has a slash
 _KEPT_SECONDS: Final = 90 * 86_400  # longer than all retries
 _MAX_PARTITION_BYTES: Final = 2_048
 _MAX_SORT_BYTES: Final = 1_024
 _ITEMS_AT_ONCE: Final = 100
-_SHAPE: Final = RowShape(
-    key=("waitingFor",),
-    sort=("driver",),
-    sort_name="driver",
-    event_time=None,
-    mode=Mode.UPSERT,
-)
+_WRITTEN_AT_ONCE: Final = 25  # the limit of BatchWriteItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +63,6 @@ class WaitingTable:
         self._table = table
         self._clock = clock
         self._new_token = new_token
-        self._writer = TableWriter(client, table, _SHAPE)
 
     def put(self, waiters: Sequence[Waiter]) -> list[Waiter]:
         """Write an item for each waiter, then the marker of each row that they wait for.
@@ -80,17 +73,41 @@ class WaitingTable:
         Raises:
             SinkRefusedError: the table rejects an item; it may have another key.
         """
-        written = [replace(each, token=self._new_token()) for each in waiters]
-        self._write_waiters(written)
+        written = self._write(waiters)
         missing = dict.fromkeys(each.waiting_for for each in waiters)
-        self._write_waiters(
-            [Waiter(each, "", (), "", _MARKER, self._new_token()) for each in missing]
-        )
+        self._write([Waiter(each, "", (), "", _MARKER) for each in missing])
         return written
 
-    def _write_waiters(self, waiters: Sequence[Waiter]) -> None:
-        for error in self._writer.write(map(self._make_item, waiters)).values():
-            raise error
+    def _write(self, waiters: Sequence[Waiter]) -> list[Waiter]:
+        """Write items, and return them as the last attempt wrote them.
+
+        An attempt without an answer may take effect later, even after the item was written again.
+        A token that was used once, and so not read before, then keeps the item from deletion.
+        """
+        return [
+            each
+            for start in range(0, len(waiters), _WRITTEN_AT_ONCE)
+            for each in self._write_some(waiters[start : start + _WRITTEN_AT_ONCE])
+        ]
+
+    def _write_some(self, left: Sequence[Waiter]) -> Iterator[Waiter]:
+        sent: list[Waiter] = []
+
+        def make_body() -> bytes:
+            sent[:] = [replace(each, token=self._new_token()) for each in left]
+            puts = [{"PutRequest": {"Item": self._make_item(each)}} for each in sent]
+            return json.dumps({"RequestItems": {self._table: puts}}).encode()
+
+        for _ in self._client.attempts:
+            unprocessed = self._client.call("BatchWriteItem", make_body, _read_unprocessed)
+            yield from (each for each in sent if each.token not in unprocessed)
+            left = [each for each in sent if each.token in unprocessed]
+            if not left:
+                return
+        raise SinkUnavailableError(
+            f"DynamoDB left {len(left)} rows for table {self._table} unprocessed for "
+            f"{self._client.attempts.total_seconds:g} s"
+        )
 
     def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
         """Return the markers of rows, at most 100, that others may wait for."""
@@ -137,14 +154,20 @@ class WaitingTable:
 
     def _make_item(self, waiter: Waiter) -> dict[str, Any]:
         return {
-            "waitingFor": shorten_name(waiter.waiting_for),
-            "driver": shorten_name(waiter.driver, _MAX_SORT_BYTES),
-            "table": waiter.table,
-            "key": dict(waiter.key),
-            "id": waiter.id,
-            "token": waiter.token,
-            "expiresAt": int(self._clock()) + _KEPT_SECONDS,
+            "waitingFor": {"S": shorten_name(waiter.waiting_for)},
+            "driver": {"S": shorten_name(waiter.driver, _MAX_SORT_BYTES)},
+            "table": {"S": waiter.table},
+            "key": {"M": {name: {"S": value} for name, value in waiter.key}},
+            "id": {"S": waiter.id},
+            "token": {"S": waiter.token},
+            "expiresAt": {"N": str(int(self._clock()) + _KEPT_SECONDS)},
         }
+
+
+def _read_unprocessed(answer: dict[str, Any]) -> set[str]:
+    """Return the tokens of items that were not written."""
+    left = answer.get("UnprocessedItems", {}).values()
+    return {put["PutRequest"]["Item"]["token"]["S"] for put in chain(*left)}
 
 
 def _read_waiter(item: dict[str, Any]) -> Waiter:
