@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.simulation.mutants import CLONE, GROUPS, NOT_SHOWN
-from tests.simulation.run import run
+from tests.simulation.run import PROGRAMS, run
 from tests.simulation.scheduler import Scheduler
 from tools.mutants.mutants import load_mutants
 
@@ -44,9 +44,11 @@ def test_no_hour_of_trouble_ends_wrong(trials):
     print(said)
 
 
-@pytest.mark.parametrize("seed", [100_158, 200_049, 527_310_683])
-def test_an_hour_that_has_ended_wrong_does_so_no_more(seed):
-    _simulate("--seed", str(seed), "--runs", "1")
+@pytest.mark.parametrize(
+    ("seed", "programs"), [(100_158, PROGRAMS), (200_049, PROGRAMS), (535, ["joins"])]
+)
+def test_an_hour_that_has_ended_wrong_does_so_no_more(seed, programs):
+    _simulate("--seed", str(seed), "--runs", "1", "--programs", *programs)
 
 
 def test_a_seed_runs_the_same_way_again():
