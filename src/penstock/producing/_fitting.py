@@ -70,7 +70,8 @@ def _find_problems(version: SchemaVersion, shape: RowShape) -> Iterator[str]:
         yield f"PENSTOCK_SCHEMA_NAME names {what}, expected the schema of a record"
         return
     names = [field.get("jsonName", field["name"]) for field in schema["fields"]]
-    time = shape.event_time if shape.sort_name and not shape.sort else None
+    # A kept event is sent again with its first event time, so the schema must have the field.
+    time = shape.event_time
     for variable, fields in {
         "PENSTOCK_KEY": shape.key,
         "PENSTOCK_SORT": shape.sort,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -27,6 +26,7 @@ from penstock.errors import (
 )
 from penstock.framing import SchemaKey, encode_frame
 from penstock.kafka import Delivery, Message, Producer, ensure_topic, name_nearest_topic
+from penstock.producing._batch import AskedTooSoonError, Batch, Prepared
 from penstock.producing._deadline import run_within
 from penstock.producing._fitting import fit_event
 from penstock.producing.outcomes import Outcome, Previewed, Produced
@@ -69,28 +69,6 @@ _REGISTERING_SHARE = 0.6
 _MAX_COMPILED = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A record that is ready to be sent, with its schema registered."""
-
-    index: int
-    message: Message
-    registration: Registration
-    warning: str
-
-
-@dataclass(slots=True)
-class _Batch:
-    """The events of one call, the outcome of each so far, and the records that are ready."""
-
-    events: Sequence[StampedEvent]
-    deadline: float
-    outcomes: list[Outcome]
-    prepared: list[_Prepared] = field(default_factory=list)
-    is_list_fresh: bool = False  # the versions were listed after the events came
-    incompatible: dict[str, IncompatibleSchemaError] = field(default_factory=dict)  # by schema
-
-
 class EventProducer:
     """Writes events to one topic, one batch at a time."""
 
@@ -129,7 +107,8 @@ class EventProducer:
         deadline = time.monotonic() + seconds
         batch = self._open_batch(events, deadline, seconds)
         run_within(seconds * _REGISTERING_SHARE, partial(self._prepare_all, batch))
-        ready = list(batch.prepared)  # a thread that ran out of time may still append to it
+        # A copy, because a thread that ran out of time may still append to it.
+        ready = sorted(batch.prepared, key=lambda each: each.index)
         late = make_refusal(
             DeliveryError(f"not acknowledged within {seconds:g} s, it may or may not be written")
         )
@@ -148,24 +127,34 @@ class EventProducer:
         ready = {each.index: Previewed(each.registration, each.warning) for each in batch.prepared}
         return [ready.get(at, cast("Refusal", each)) for at, each in enumerate(batch.outcomes)]
 
-    def _open_batch(
-        self, events: Sequence[StampedEvent], deadline: float, seconds: float
-    ) -> _Batch:
+    def _open_batch(self, events: Sequence[StampedEvent], deadline: float, seconds: float) -> Batch:
         late = make_refusal(
             RegistryUnavailableError(f"its schema is not registered after {seconds:g} s")
         )
-        return _Batch(events, deadline, [late] * len(events))
+        return Batch(events, deadline, [late] * len(events))
 
-    def _prepare_all(self, batch: _Batch) -> None:
-        for index, event in enumerate(batch.events):
+    def _prepare_all(self, batch: Batch) -> None:
+        """Prepare events, first those that need no registry, whose calls may use up the time."""
+        left = self._prepare_some(range(len(batch.events)), batch)
+        batch.may_ask = True
+        self._prepare_some(left, batch)
+
+    def _prepare_some(self, indexes: Iterable[int], batch: Batch) -> list[int]:
+        """Prepare some events; return those that must ask the registry and may not yet."""
+        left = []
+        for index in indexes:
             if time.monotonic() > batch.deadline:
-                return  # no caller waits for the rest
+                break  # no caller waits for the rest
+            event = batch.events[index]
             try:
                 batch.prepared.append(self._prepare(index, event, batch))
             except PenstockError as error:
                 batch.outcomes[index] = make_refusal(error, self._diff(event.event, error))
+            except AskedTooSoonError:
+                left.append(index)
+        return left
 
-    def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
+    def _prepare(self, index: int, stamped: StampedEvent, batch: Batch) -> Prepared:
         event = stamped.event if stamped.is_parsed else parse_event(_write_json(stamped.event))
         registration, record = self._register(event, stamped.base, batch)
         version = registration.version
@@ -173,7 +162,7 @@ class EventProducer:
         frame = encode_frame(version.key, payload, self._settings.compression)
         key = write_key(self._settings.shape, _name_as_json(version.schema, record))
         warning = self._warn(registration)
-        return _Prepared(index, Message(self._settings.topic, frame, key), registration, warning)
+        return Prepared(index, Message(self._settings.topic, frame, key), registration, warning)
 
     def _warn(self, registration: Registration) -> str:
         """Return a warning if a new version uses half of the version budget or more."""
@@ -187,7 +176,7 @@ class EventProducer:
         return warning
 
     def _register(
-        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: Batch
     ) -> tuple[Registration, dict[str, Any]]:
         """Find or register the schema of an event; retry while the registry's answer is wrong."""
         is_fixed = self._settings.policy is Policy.FIXED
@@ -202,7 +191,7 @@ class EventProducer:
         raise problem
 
     def _find_or_register(
-        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: Batch
     ) -> tuple[Registration, dict[str, Any]]:
         """Find or register the schema of an event, and return its record too.
 
@@ -232,7 +221,7 @@ class EventProducer:
             self._refresh(batch)
 
     def _find_fixed(
-        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: Batch
     ) -> tuple[Registration, dict[str, Any]]:
         """Return the newest version and the record of an event that fits it; register nothing.
 
@@ -251,19 +240,19 @@ class EventProducer:
                     raise
             self._refresh(batch)
 
-    def _refresh(self, batch: _Batch) -> None:
+    def _refresh(self, batch: Batch) -> None:
         """List the versions again, once for all events of a batch."""
         if not batch.is_list_fresh:
-            self._registry.refresh(self._settings.schema_name)
+            batch.ask(partial(self._registry.refresh, self._settings.schema_name))
             batch.is_list_fresh = True
 
-    def _register_new(self, schema: Schema, batch: _Batch) -> Registration:
+    def _register_new(self, schema: Schema, batch: Batch) -> Registration:
         """Register a schema; the registry's rule is asked once for all events of a batch."""
         form = json.dumps(schema)
         if form in batch.incompatible:
             raise batch.incompatible[form].with_traceback(None)
         try:
-            return self._registry.register(self._settings.schema_name, schema)
+            return batch.ask(partial(self._registry.register, self._settings.schema_name, schema))
         except IncompatibleSchemaError as error:
             batch.incompatible[form] = error
             raise
@@ -305,7 +294,7 @@ class EventProducer:
         # A field that the event leaves out is no change: a record may leave fields out.
         return tuple(str(each) for each in diff_schemas(merged, inferred).changes if each.after)
 
-    def _send_all(self, ready: list[_Prepared], outcomes: list[Outcome], seconds: float) -> None:
+    def _send_all(self, ready: list[Prepared], outcomes: list[Outcome], seconds: float) -> None:
         deadline = time.monotonic() + seconds
         sent: Sequence[Delivery | PenstockError]
         try:

@@ -10,7 +10,7 @@ import pytest
 from penstock.errors import RegistryUnavailableError, SettingsError
 from penstock.framing import decode_frame
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal
-from penstock.records import RowShape
+from penstock.records import Mode, RowShape
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings
 from penstock.schemas import Compatibility, Policy, canonical_form
 from tests.fixtures.glue_api import GlueApi
@@ -25,6 +25,7 @@ __all__ = ["_local_glue", "glue_api"]
 # A topic and a schema whose names differ, and events with a key and no time.
 _TOPIC, _SCHEMA = "test", "test_payload_schema"
 _SHAPE = RowShape(key=("id",), event_time=None)
+_UPSERT = RowShape(key=("id",), sort_name=None, mode=Mode.UPSERT)
 _FIRST = record(field("string", "id"), field("double", "total"), name="Payload")
 _SECOND = record(*_FIRST["fields"], field(["null", "long"], "count", default=None), name="Payload")
 
@@ -145,7 +146,7 @@ def test_a_version_of_somebody_else_is_followed_at_once(
 
     said = written(producer, *[{"id": "r", "total": 1, "count": 2}] * 3, {"id": "r", "total": 1})
 
-    assert [each["schema"]["version"] for each in said] == [2, 2, 2, 2]
+    assert [each["schema"]["version"] for each in said] == [2, 2, 2, 1]
     assert inner.calls == ["versions"] * 2
     assert producer.version_count == 2
 
@@ -265,6 +266,14 @@ def test_a_key_that_is_null_is_refused(producer: EventProducer, register: Regist
             [
                 "PENSTOCK_KEY names deviceId, expected a field of version 1 of schema "
                 "test_payload_schema: id, total",
+                "PENSTOCK_EVENT_TIME names timestamp, expected a field of version 1 of schema "
+                "test_payload_schema: id, total",
+            ],
+        ),
+        (
+            _UPSERT,
+            _FIRST,
+            [
                 "PENSTOCK_EVENT_TIME names timestamp, expected a field of version 1 of schema "
                 "test_payload_schema: id, total",
             ],

@@ -6,6 +6,8 @@ import threading
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from penstock.errors import DeliveryError, RegistryAnswerError, RegistryUnavailableError
 from penstock.producing import EventProducer, Produced, Refusal
 from penstock.registry import CachedRegistry, Registration
@@ -49,9 +51,9 @@ def test_events_of_known_schemas_are_sent_though_the_registry_hangs(
         outcomes = send(producer, {}, {"a": 1}, {}, seconds=1)
         freed.set()
 
-    assert [type(each) for each in outcomes] == [Produced, Refusal, Refusal]
+    assert [type(each) for each in outcomes] == [Produced, Refusal, Produced]
     assert str(outcomes[1].error) == "its schema is not registered after 1 s"  # type: ignore[union-attr]
-    assert len(topic.records) == 2
+    assert len(topic.records) == 3
 
 
 def test_a_wrong_answer_of_the_registry_is_retried(
@@ -92,3 +94,25 @@ def test_a_registry_that_is_down_stops_new_schemas_only(
 
     assert [type(each) for each in outcomes] == [Refusal, Produced]
     assert not outcomes[0].is_final  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("operation", ["refresh", "register"])
+def test_a_registry_that_is_down_is_asked_once_for_a_batch(
+    operation: str, producer: EventProducer, registry: CachedRegistry
+) -> None:
+    written(producer, {})
+    down = RegistryUnavailableError("down")
+    with patch.object(registry, operation, side_effect=down) as call:
+        outcomes = send(producer, {"a": 1}, {"b": 1}, {"c": 1}, {})
+
+    assert call.call_count == 1
+    assert [str(getattr(each, "error", "")) for each in outcomes] == [*3 * ["down"], ""]
+
+
+def test_records_are_sent_in_the_order_of_their_events(
+    producer: EventProducer, registry: CachedRegistry, topic: FakeTopic
+) -> None:
+    written(producer, {"n": 1})
+    written(producer, {"n": 2, "new": 1}, {"n": 3})
+
+    assert [each["n"] for each in topic.events(registry)] == [1, 2, 3]
