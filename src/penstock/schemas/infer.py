@@ -25,7 +25,7 @@ from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 from penstock.schemas.logical import DECIMAL, Numbers
 from penstock.schemas.names import avro_name, join_path
-from penstock.schemas.times import Times, fit_time, is_time_text
+from penstock.schemas.times import Times, fit_own_time, is_time_text
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
 _SHOWN = 40
@@ -142,7 +142,7 @@ def _check_base(field: AvroField, value: Any, rules: TypeRules) -> None:
     # A version of another program may allow null, but an event must have a value.
     type_ = _present(field.type) or field.type
     if field.json_name == rules.event_time:
-        value = fit_time(value, str((*type_.logical, type_.kind)[0]), field.json_name)
+        value = fit_own_time(value, str((*type_.logical, type_.kind)[0]), field.json_name)
     convert(value, type_, field.json_name)
 
 

@@ -106,13 +106,27 @@ def fit_time(value: Any, form: str, path: str) -> Any:
     return whole
 
 
+def fit_own_time(value: Any, form: str, path: str) -> Any:
+    """Return an event time in the form of its field; see `fit_time`.
+
+    Raises:
+        EventValueError: also a time whose number readers would take for another unit, as they read
+            the unit from its size.
+    """
+    fitted = fit_time(value, form, path)
+    if type(fitted) is int and read_time(fitted) != read_time(value):
+        expected = "a time from March 1973 on: readers take a smaller number for another unit"
+        raise refused(value, expected, path)
+    return fitted
+
+
 def fit_event_time(event: Mapping[str, Any], schema: Schema, name: str | None) -> Mapping[str, Any]:
-    """Return the event with its time in the form of the schema's field; see `fit_time`."""
+    """Return the event with its time in the form of the schema's field; see `fit_own_time`."""
     value = event.get(name) if name is not None else None
     form = None if value is None else _find_form(schema, str(name))
     if form is None:
         return event
-    fitted = fit_time(value, form, str(name))
+    fitted = fit_own_time(value, form, str(name))
     return event if fitted is value else {**event, str(name): fitted}
 
 

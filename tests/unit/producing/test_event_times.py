@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from penstock.producing import EventProducer, Stamper
+from penstock.producing import EventProducer, Outcome, Produced, Refusal, Stamper
 from penstock.records import Record, RowShape, Source, make_row
 from penstock.registry import CachedRegistry
-from penstock.schemas import Policy
+from penstock.schemas import Policy, Times
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import Build
 
@@ -22,12 +22,17 @@ def producer(build: Build) -> EventProducer:
     return build(shape=_SHAPE, policy=Policy.GROW)
 
 
+def _send(producer: EventProducer, *events: dict[str, Any]) -> list[Outcome]:
+    stamper = Stamper(_SHAPE, "")
+    return producer.produce([stamper.stamp({"id": "1"} | event) for event in events], 90)
+
+
 def _write(
     producer: EventProducer, topic: FakeTopic, registry: CachedRegistry, *events: dict[str, Any]
 ) -> list[Any]:
     """Write events, and return their times as consumers read them."""
-    stamper, before = Stamper(_SHAPE, ""), len(topic.records)
-    outcomes = producer.produce([stamper.stamp({"id": "1"} | event) for event in events], 90)
+    before = len(topic.records)
+    outcomes = _send(producer, *events)
     assert len(topic.records) == before + len(events), outcomes
     return [each["createdAt"] for each in topic.events(registry)[before:]]
 
@@ -59,6 +64,33 @@ def test_a_replayed_event_has_the_time_that_it_was_given_in_the_form_of_the_fiel
     _, again = _write(producer, topic, registry, {"createdAt": _ISO}, {"createdAt": 1795584000500})
 
     assert again == "2026-11-25T05:20:00.500Z"
+
+
+@pytest.mark.parametrize("text", ["1970-01-03T00:00:00Z", "1971-06-01T00:00:00Z"])
+def test_a_time_whose_number_has_another_unit_is_refused(
+    producer: EventProducer, topic: FakeTopic, registry: CachedRegistry, text: str
+) -> None:
+    assert (
+        _write(producer, topic, registry, {}, {"createdAt": "1970-01-02T00:00:00Z"})[1]
+        == 86_400_000
+    )
+
+    (refusal,) = _send(producer, {"createdAt": text})
+
+    assert isinstance(refusal, Refusal)
+    assert refusal.is_final
+    assert refusal.message.endswith(
+        "expected a time from March 1973 on: readers take a smaller number for another unit"
+    )
+
+
+def test_a_clock_that_nobody_has_set_has_no_number_of_microseconds(build: Build) -> None:
+    micros = build(shape=_SHAPE, times=Times.MICROS)
+    times = [_ISO, 5, "1970-01-01T00:00:05Z", 0]
+
+    outcomes = _send(micros, *({"createdAt": time} for time in times))
+
+    assert [type(each) for each in outcomes] == [Produced, Refusal, Refusal, Produced]
 
 
 def _sort_key(time: Any, offset: int = 7) -> str:
