@@ -136,7 +136,7 @@ def _size_registry(versions: int) -> Part:
 
 def _size_producer(load: Workload, prices: PriceList, rates: Rates) -> Part:
     """Size the producer function, whose callers send events in lists."""
-    busy = load.events / rates.produced_events
+    busy = load.events * _row_seconds(load, rates.produced_events, rates)
     environments = _count(busy)
     return Part(
         "producer function",

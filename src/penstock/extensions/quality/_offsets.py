@@ -17,10 +17,18 @@ from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, Selection
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The runs of missing offsets by partition, and how many there are, listed or not."""
+    """The runs of missing offsets by partition, and how many there are, listed or not.
+
+    The list of an answer that is cut lacks runs, and all runs of some partitions.
+    """
 
     gaps: dict[Place, tuple[range, ...]]
     counts: dict[Place, int]
+    is_cut: bool = False
+
+    def count(self, place: Place, missing_offsets: int) -> int:
+        """Return the number of a partition, which is as counted if the list may lack it."""
+        return self.counts.get(place, missing_offsets if self.is_cut else 0)
 
 
 def read_gaps(rows: Sequence[QueryRow]) -> Missing:
@@ -31,7 +39,8 @@ def read_gaps(rows: Sequence[QueryRow]) -> Missing:
         place = read_place(row)
         gaps[place].append(range(_number(row, "first_offset"), _number(row, "last_offset") + 1))
         counts[place] = _number(row, "missing")
-    return Missing({place: tuple(found) for place, found in gaps.items()}, counts)
+    is_cut = len(rows) > MOST_GAPS
+    return Missing({place: tuple(found) for place, found in gaps.items()}, counts, is_cut)
 
 
 def read_place(row: QueryRow) -> Place:
@@ -76,7 +85,7 @@ def explain(
                 tombstones=looked[place].tombstones if place in looked else None,
                 no_records=looked[place].no_records if place in looked else None,
                 # Runs that the answer does not list stay unexplained.
-                unexplained=missing.counts.get(place, 0)
+                unexplained=missing.count(place, each.missing_offsets)
                 - _size(missing.gaps.get(place, ()))
                 + _size(left.get(place, ())),
             )

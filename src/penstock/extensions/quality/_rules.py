@@ -123,7 +123,7 @@ def _check_missing(figures: Figures, limits: Limits) -> RuleResult:
         for each in figures.gaps
     )
     explained = sum(each.missing_offsets for each in figures.partitions) - count
-    detail = gaps or "every offset has a row or is explained"
+    detail = gaps or ("no run is listed" if count else "every offset has a row or is explained")
     if explained:
         detail += f"; {explained:,} offsets without a row are explained"
     return _compare("missing-offsets", count, limits.missing_offsets, detail)

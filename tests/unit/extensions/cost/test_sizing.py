@@ -81,6 +81,8 @@ def test_large_records_take_longer_and_more_write_units() -> None:
     assert small["Spark job"].size == "executors of 4 vCPU: 1"  # 1 core busy
     assert large["consumer function"].size == "at once: 20"  # twice the time
     assert small["consumer function"].size == "at once: 10"
+    assert small["producer function"].size == "at once: 40"
+    assert large["producer function"].size == "at once: 80"
     assert large["DynamoDB table"].size == "write units a second: 300,000"
 
 

@@ -48,10 +48,15 @@ def test_offsets_that_the_answer_leaves_out_stay_unexplained() -> None:
     ]
     missing = read_gaps(rows)
 
-    (found,), gaps = explain([Partition("t", 0, 1, 0, 50_000)], missing, {("t", 0): {0, 2}}, None)
+    partitions = [
+        Partition("t", 0, 1, 0, 50_000, missing_offsets=20_000),
+        Partition("t", 1, 1, 0, 9_000, missing_offsets=8_000),
+    ]
+    (found, unlisted), gaps = explain(partitions, missing, {("t", 0): {0, 2}}, None)
 
     assert len(missing.gaps["t", 0]) == MOST_GAPS
     assert (found.dead_letters, found.tombstones, found.unexplained) == (2, None, 19_998)
+    assert unlisted.unexplained == 8_000
     assert len(gaps) == MOST_GAPS - 2
 
 
