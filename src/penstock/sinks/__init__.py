@@ -16,7 +16,7 @@ from penstock.sinks.item_json import name_type, read_item, write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
-from penstock.sinks.row_writers import RowWriter, TableWriter, UpsertWriter, open_table
+from penstock.sinks.row_writers import RowWriter, UpsertWriter, open_table
 from penstock.sinks.selection import Selection, SelectionSettings, WhichRows
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "RowWriter",
     "Selection",
     "SelectionSettings",
-    "TableWriter",
     "UpsertWriter",
     "WhichRows",
     "name_type",

@@ -16,8 +16,9 @@ from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
 from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
 from penstock.records import Mode, RowShape
-from penstock.sinks import DynamoDbClient, TableWriter
+from penstock.sinks import DynamoDbClient
 from penstock.sinks.item_json import write_item
+from penstock.sinks.row_writers import TableWriter
 from systems.sessions import make_session
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime

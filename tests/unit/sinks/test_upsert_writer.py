@@ -13,7 +13,8 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.errors import RowTooLargeError, SinkRefusedError
 from penstock.records import Mode, Record, RowShape, Source, Tombstone, make_deletion, make_row
-from penstock.sinks import DynamoDbClient, TableWriter, UpsertWriter, open_table
+from penstock.sinks import DynamoDbClient, UpsertWriter, open_table
+from penstock.sinks.row_writers import TableWriter
 from systems.sessions import make_session
 
 _BY_VERSION = RowShape(

@@ -73,12 +73,12 @@ class WaitingTable:
         Raises:
             SinkRefusedError: the table rejects an item; it may have another key.
         """
-        written = self._write(waiters)
+        written = self._write_items(waiters)
         missing = dict.fromkeys(each.waiting_for for each in waiters)
-        self._write([Waiter(each, "", (), "", _MARKER) for each in missing])
+        self._write_items([Waiter(each, "", (), "", _MARKER) for each in missing])
         return written
 
-    def _write(self, waiters: Sequence[Waiter]) -> list[Waiter]:
+    def _write_items(self, waiters: Sequence[Waiter]) -> list[Waiter]:
         """Write items, and return them as the last attempt wrote them.
 
         An attempt without an answer may take effect later, even after the item was written again.
@@ -87,10 +87,10 @@ class WaitingTable:
         return [
             each
             for start in range(0, len(waiters), _WRITTEN_AT_ONCE)
-            for each in self._write_some(waiters[start : start + _WRITTEN_AT_ONCE])
+            for each in self._write_batch(waiters[start : start + _WRITTEN_AT_ONCE])
         ]
 
-    def _write_some(self, left: Sequence[Waiter]) -> Iterator[Waiter]:
+    def _write_batch(self, left: Sequence[Waiter]) -> Iterator[Waiter]:
         sent: list[Waiter] = []
 
         def make_body() -> bytes:

@@ -14,7 +14,7 @@ from penstock.framing import SchemaKey
 from penstock.records import READING, FailedRecord, Record, Source
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
-from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, TableWriter
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from tests.fixtures.root_outputs import make_consumer
 from tests.unit.extensions.trace.world import EVENT, NOON_MS, MemoryTopics, World, world
 
@@ -37,7 +37,7 @@ def _fail(record: Record, stage: str = "lambda") -> FailedRecord:
 
 
 def _put(row: dict[str, Any]) -> None:
-    assert TableWriter(DynamoDbClient(), "p-readings", READING).write([row]) == {}
+    assert open_table(DynamoDbClient(), "p-readings", READING).write([row]) == {}
 
 
 def test_an_event_is_followed_to_its_row_and_its_file(world: World) -> None:

@@ -26,7 +26,7 @@ from penstock.records import READING, FailedRecord, Record, Source, make_row
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import encode
-from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, TableWriter
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from systems.error_tables import make_error_table
 from systems.sessions import REGION
 from tests.fixtures.accounts import enter_account
@@ -110,7 +110,7 @@ class World:
     def put_row(self, record: Record) -> None:
         """Write the row of a record."""
         row = make_row(READING, EVENT, record, 1, "id")
-        assert TableWriter(DynamoDbClient(), "p-readings", READING).write([row]) == {}
+        assert open_table(DynamoDbClient(), "p-readings", READING).write([row]) == {}
 
     def give_up(self, failed: FailedRecord) -> None:
         """Write a dead letter."""
