@@ -12,7 +12,7 @@ from typing import Any, Final
 from penstock.extensions.lineage.model import Lineage, Table, TableColumn, Topic, Use
 from penstock.operations import Account, Programs
 
-_PRODUCER: Final = "https://pypi.org/project/penstock/"
+_PRODUCER: Final = "urn:penstock:lineage"  # a URI, as the specification says, without a page
 _SPEC: Final = "https://openlineage.io/spec"
 _EVENT: Final = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/JobEvent"
 _COLUMNS: Final = "facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
