@@ -28,6 +28,7 @@ class Trials:
     lost: int = 0
     twice: int = 0
     wrong: int = 0
+    failed: bool = False  # the test, whatever it had counted by then
     recovered_in: list[float] = field(default_factory=list)
 
     def count(self, trials: int, *, fired: int) -> None:
