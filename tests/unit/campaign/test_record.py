@@ -1,4 +1,4 @@
-"""Only a valid soak of half an hour is a trial, and is kept."""
+"""Only a soak of half an hour that shows something is a trial, and is kept."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _OUTCOME = Outcome(
     _SAMPLES,
     80.04,
 )
+_MISSED = Fired(Step(1_760.0, "broker-killed", {}), 0)
 
 
 @pytest.fixture
@@ -49,12 +50,22 @@ def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> 
     assert soak.faults == [1_750.0]
 
 
+def test_what_the_oracle_found_counts_though_a_fault_did_not_happen(kept: Path) -> None:
+    command._record(replace(_OUTCOME, fired=(*_OUTCOME.fired, _MISSED)), 7)
+
+    (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
+    assert [line[it] for it in ("trials", "lost", "wrong")] == [1, 1, 1]
+    soak = Soak.read(kept / "soak.json")
+    assert soak is not None
+    assert (soak.problems, soak.faults) == (2, [1_750.0])
+
+
 @pytest.mark.parametrize(
     "outcome",
     [
         replace(_OUTCOME, peak=0.0),
         replace(_OUTCOME, fired=()),
-        replace(_OUTCOME, fired=(Fired(Step(1_750.0, "broker-killed", {}), 0),)),
+        replace(_OUTCOME, fired=(_MISSED,), problems=()),
         replace(_OUTCOME, fired=(Fired(Step(900.0, "broker-killed", {}), 1),)),
     ],
 )
