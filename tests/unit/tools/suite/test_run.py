@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tools.suite import __main__ as command
 from tools.suite.report import Outcome, Result, show_results
 from tools.suite.rooms import Room
 from tools.suite.run import Suite, may_start, run_again, run_rooms
@@ -116,6 +117,19 @@ def test_many_failures_are_no_accident(tmp_path):
     lines = _FIRST_TIME + "".join(f"def test_{n}(): assert 0\n" for n in range(3))
 
     assert _run(tmp_path, many=lines)["many"].failed == 4
+
+
+@pytest.mark.parametrize(("night", "code"), [("", 0), ("1", 1)])
+def test_nothing_runs_again_at_night(tmp_path, monkeypatch, capsys, night, code):
+    (tmp_path / "tests/room").mkdir(parents=True)
+    (tmp_path / "tests/room/test_it.py").write_text(_FIRST_TIME)
+    monkeypatch.setattr(command, "_CLONE", tmp_path)
+    monkeypatch.setattr(command, "ROOMS", (Room("room", "tests/room"),))
+    monkeypatch.setattr("sys.argv", ["suite"])
+    monkeypatch.setenv("NIGHTLY", night)
+
+    assert command.main() == code
+    assert ("passed only when it ran again" in capsys.readouterr().out) == (code == 0)
 
 
 def test_running_rooms_are_interrupted_with_the_suite(tmp_path):
