@@ -1,6 +1,7 @@
 """Run the whole platform under mixed faults, and judge it.
 
-Exit codes: 0 if all that was sent is there as it must be, 1 if not, 3 if a fault did not happen.
+Exit codes: 0 if all that was sent is there as it must be, 1 if not, 3 if a fault did not happen,
+and 4 if the run ended before it was judged.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,12 +33,15 @@ from campaign.schedule import (
 from campaign.soak import KEPT, make_soak
 from systems.trials import Trials
 from tools.commit import find_commit
-from tools.mutants.mutants import load_mutants
+from tools.mutants.mutants import Mutant, load_mutants
 from tools.mutants.run import copy_clone, environ_of_copy
 
 _ROOT: Final = Path(__file__).parents[1]
 _SHOWN: Final = 20
 _WRONG: Final = 1
+_NOT_JUDGED: Final = 4
+_CODES: Final = frozenset({0, _WRONG, 3, _NOT_JUDGED})
+_KEPT_AS: Final = "schedule.json"  # in the folder of a run, as it begins
 _TOLD: Final = ("operation", "kind", "moment")  # of the arguments of a fault
 _TRIAL_SECONDS: Final = 25 * 60
 
@@ -44,10 +49,18 @@ _TRIAL_SECONDS: Final = 25 * 60
 def main() -> int:
     """Run what the words say, and return the exit code."""
     words = _parse()
+    try:
+        return _follow(words)
+    except Exception:  # Python would end with 1, as if something were wrong
+        traceback.print_exc()
+        return _NOT_JUDGED
+
+
+def _follow(words: argparse.Namespace) -> int:
     schedule = Schedule.read(words.schedule) if words.schedule else _make_schedule(words)
     folder = words.folder or Path(tempfile.mkdtemp(prefix="campaign-"))
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "schedule.json"
+    path = folder / _KEPT_AS
     schedule.write(path)
     told = f"{len(schedule.steps)} faults, programs: {', '.join(schedule.programs) or 'no other'}"
     print(f"seed {schedule.seed}, {told}, in {folder}", flush=True)
@@ -58,13 +71,19 @@ def main() -> int:
     if words.shrink:
         return _shrink(schedule, folder)
     _show_faults()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # with its processes
+    signal.signal(signal.SIGTERM, _end)
     outcome = run_schedule(schedule, folder / "run", soak=words.soak)
     _report(outcome)
     _record(outcome, schedule.seed)
     if outcome.code:
         print(f"again: python -m campaign --schedule {path}")
     return outcome.code
+
+
+def _end(*_: object) -> None:
+    """End, with the processes of the platform."""
+    print("ended by a signal", file=sys.stderr)
+    sys.exit(_NOT_JUDGED)
 
 
 def _make_schedule(words: argparse.Namespace) -> Schedule:
@@ -94,9 +113,18 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="a schedule that was kept")
     parser.add_argument("--shrink", action="store_true", help="find the shortest start that fails")
-    parser.add_argument("--mutant", metavar="NAME", help="run a copy with a bug of tests/mutants")
+    parser.add_argument(
+        "--mutant", type=_find_mutant, metavar="NAME", help="run a copy with a bug of tests/mutants"
+    )
     parser.add_argument("--folder", type=Path, help="where files and logs stay [a new one]")
     return parser.parse_args()
+
+
+def _find_mutant(name: str) -> Mutant:
+    for each in load_mutants(_ROOT):
+        if each.name == name:
+            return each
+    raise argparse.ArgumentTypeError(f"found the mutant {name}, expected a name in tests/mutants")
 
 
 def _show_faults() -> None:
@@ -169,38 +197,47 @@ def _record(outcome: Outcome, seed: int) -> None:
 
 
 def _shrink(schedule: Schedule, folder: Path) -> int:
-    """Run prefixes of the schedule, each in a process and on a platform of its own."""
+    """Run prefixes of the schedule, each in a process and on a platform of its own.
 
-    def fails(prefix: Schedule) -> bool:
+    A prefix that is not judged ends the search: it would lead to another bug, or to none.
+    """
+
+    def run(prefix: Schedule) -> int:
         path = folder / f"first-{len(prefix.steps)}.json"
         prefix.write(path)
-        code = _run(["--schedule", str(path), "--folder", str(path.with_suffix(""))], _ROOT, {})
+        code = _run(path, path.with_suffix(""), _ROOT, {})
         print(f"the first {len(prefix.steps)} faults: {code}", flush=True)
-        return code == _WRONG
+        if code == _NOT_JUDGED:
+            sys.exit(_NOT_JUDGED)
+        return code
 
-    if not fails(schedule):
+    if (code := run(schedule)) != _WRONG:
         print("the whole schedule does not fail")
-        return 0
-    shortest = folder / f"first-{len(shrink(schedule, fails).steps)}.json"
-    print(f"the shortest: python -m campaign --schedule {shortest}")
+        return code
+    shortest = shrink(schedule, lambda prefix: run(prefix) == _WRONG)
+    path = folder / f"first-{len(shortest.steps)}.json"
+    print(f"the shortest: python -m campaign --schedule {path}")
     return _WRONG
 
 
-def _run_mutant(name: str, schedule: Path, folder: Path, more: Sequence[str]) -> int:
+def _run_mutant(mutant: Mutant, schedule: Path, folder: Path, more: Sequence[str]) -> int:
     """Run the schedule in a copy of the clone with a planted bug, with more words."""
-    mutant = next((each for each in load_mutants(_ROOT) if each.name == name), None)
-    if mutant is None:
-        sys.exit(f"found the mutant {name}, expected a name in tests/mutants")
     copy = folder / "clone"
     copy_clone(_ROOT, copy)
     (copy / mutant.file).write_text(mutant.apply(copy))
-    words = ["--schedule", str(schedule), "--folder", str(folder / "mutant"), *more]
-    return _run(words, copy, environ_of_copy(copy))
+    return _run(schedule, folder / "mutant", copy, environ_of_copy(copy), more)
 
 
-def _run(words: Sequence[str], clone: Path, environ: dict[str, str]) -> int:
+def _run(
+    schedule: Path, folder: Path, clone: Path, environ: dict[str, str], more: Sequence[str] = ()
+) -> int:
+    """Run a schedule with the code of a clone, and return the exit code."""
+    (folder / _KEPT_AS).unlink(missing_ok=True)
+    words = ["--schedule", str(schedule), "--folder", str(folder), *more]
     command = [sys.executable, "-m", "campaign", *words]
-    return subprocess.run(command, cwd=clone, env=os.environ | environ, check=False).returncode
+    code = subprocess.run(command, cwd=clone, env=os.environ | environ, check=False).returncode
+    # Python ends with 1 if it cannot even import the code.
+    return code if code in _CODES and (folder / _KEPT_AS).exists() else _NOT_JUDGED
 
 
 if __name__ == "__main__":

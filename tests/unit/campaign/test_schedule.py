@@ -105,5 +105,6 @@ def test_the_schedule_of_a_planted_bug_is_shrunk_in_its_copy(
 
     assert command.main() == 1
     path = tmp_path / "schedule.json"
-    assert taken == [("late-acknowledgement", path, tmp_path, ["--shrink"])]
+    ((mutant, *given),) = taken
+    assert (mutant.name, given) == ("late-acknowledgement", [path, tmp_path, ["--shrink"]])
     assert {each.fault for each in Schedule.read(path).steps} == {"links-cut"}
