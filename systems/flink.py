@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,7 @@ class FlinkJob:
         self._words = [*job_words(place, self._folder), json.dumps(catalog)]
         self.restarts = 0
         self._starts = 0
+        self._refusal = ""
         self._worker = self._begin()
 
     @property
@@ -56,14 +58,16 @@ class FlinkJob:
 
     def start(self) -> None:
         """Start the job, from its newest checkpoint if it has one."""
-        if why := self._worker.ask("start", change=self._topic):
-            raise AssertionError(f"a job did not start: {why}")
+        self._refusal = self._worker.ask("start", change=self._topic)
+        if self._refusal:
+            raise AssertionError(f"a job did not start: {self._refusal}")
 
     def kill(self) -> bool:
-        """Kill the process."""
+        """Kill the process; `tend` begins a job again that does not start in the next one."""
         killed = self._worker.kill()
         self._worker = self._begin()
-        self.start()
+        with suppress(AssertionError):
+            self.start()
         return killed
 
     def stall(self, seconds: float) -> bool:
@@ -81,8 +85,8 @@ class FlinkJob:
         return []
 
     def describe_trouble(self) -> str:
-        """Return the last error, after which Flink started the job again by itself."""
-        return self._worker.ask("trouble", change=self._topic)
+        """Return why the job does not start, or the error after which Flink started it again."""
+        return self._refusal or self._worker.ask("trouble", change=self._topic)
 
     def close(self) -> None:
         """End the process."""

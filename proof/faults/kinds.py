@@ -11,8 +11,8 @@ from typing import Any, Final
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Fault, Faults, Kind
 from proof.faults.sender import Sender
+from proof.faults.tended import Tended
 from systems.registry import Registry
-from systems.subject import Subject
 
 _WAIT_SECONDS: Final = 300
 _KILLS: Final = 3
@@ -28,14 +28,14 @@ _CONFLICT: Final = {"status": 400, "code": "ConcurrentModificationException"}
 class Scene:
     """A system, or a service that it needs: the subjects of faults."""
 
-    subject: Subject
+    tended: Tended
     count: Callable[[], int]
     faults: Faults
     rng: random.Random
 
     def break_calls(self, **settings: Any) -> Fault:
         """Break calls of the system to AWS."""
-        return self.faults.add(account=self.subject.account, **settings)
+        return self.faults.add(account=self.tended.subject.account, **settings)
 
     def await_commit(self, kind: Kind) -> Fault:
         """Wait until a commit is held in Glue, where it has its effect later or never."""
@@ -57,7 +57,7 @@ def kill_amid_commits(scene: Scene) -> bool:
     for kind in moments:
         fault = scene.await_commit(kind) if kind else None
         time.sleep(scene.rng.uniform(0, _HELD_SECONDS / 2 if kind else _HELD_SECONDS))
-        killed = scene.subject.kill()
+        killed = scene.tended.kill()
         fired.append(killed and (fault is None or fault.broken == 1) and scene.await_rows())
     return all(fired)
 
@@ -65,13 +65,13 @@ def kill_amid_commits(scene: Scene) -> bool:
 def kill_amid_the_first_commit(scene: Scene) -> bool:
     """Kill it as its first commit is held, which Glue does not perform."""
     fault = scene.await_commit(Kind.HANG)
-    return fault.broken == 1 and scene.subject.kill() and scene.await_rows()
+    return fault.broken == 1 and scene.tended.kill() and scene.await_rows()
 
 
 def stall_amid_a_commit(scene: Scene) -> bool:
     """Stop it as a commit is held, let a second one take over, and wake it."""
     fault = scene.await_commit(Kind.LATENCY)
-    return scene.subject.stall(_STALL_SECONDS) and fault.broken == 1
+    return scene.tended.subject.stall(_STALL_SECONDS) and fault.broken == 1
 
 
 def cut_answers(scene: Scene) -> bool:

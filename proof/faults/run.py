@@ -20,6 +20,7 @@ from proof.faults.kinds import FAULTS, FaultKind, Scene
 from proof.faults.oracle import Count, Record, count
 from proof.faults.results import Outcome
 from proof.faults.sender import Sender
+from proof.faults.tended import Tended
 from systems.accounts import make_lake
 from systems.brokers import running_cluster
 from systems.flink import FlinkJob
@@ -48,7 +49,7 @@ class Trial:
     """A system in a trial, with its table."""
 
     name: str
-    subject: Subject
+    tended: Tended
     table: GlueTable
     scene: Scene
     folder: Path
@@ -59,27 +60,25 @@ class Trial:
         while self.table.count() == 0:
             if time.monotonic() > until:
                 raise TimeoutError(f"{self.name} has written nothing: no trial")
-            self.subject.tend()
             time.sleep(_POLL_SECONDS)
 
     def settle(self, topic: Sequence[Record], quiet_seconds: float) -> Outcome:
         """Wait until all is there, or nothing comes; then begin it again by hand, and wait."""
         found, stopped = self._await(topic, quiet_seconds), 0
-        trouble = self.subject.describe_trouble()
+        trouble = self.tended.describe_trouble()
         if lost := found.lost:
             _LOG.info("%s is begun again by hand: %s; %s", self.name, found, trouble)
-            self.subject.kill()
+            self.tended.kill()
             found = self._await(topic, quiet_seconds)
             stopped = lost - found.lost
         trouble = trouble.replace(str(self.folder), "")
-        return Outcome(found, stopped, self.subject.restarts, trouble)
+        return Outcome(found, stopped, self.tended.subject.restarts, trouble)
 
     def _await(self, topic: Sequence[Record], quiet_seconds: float) -> Count:
         seen, since = -1, time.monotonic()
         found = self._count(topic)
         while not found.is_complete and time.monotonic() - since < quiet_seconds:
             time.sleep(_POLL_SECONDS)
-            self.subject.tend()
             rows = self.table.count()
             if rows != seen:
                 seen, since = rows, time.monotonic()
@@ -88,7 +87,7 @@ class Trial:
         return self._count(topic)
 
     def _count(self, topic: Sequence[Record]) -> Count:
-        return count(topic, self.table.read_ids(), self.subject.letters())
+        return count(topic, self.table.read_ids(), self.tended.subject.letters())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ class Stage:
             sender = Sender(self.place.servers, self.registry, name)
             trials = [self._open(stack, name, fault, each) for each in systems]
             for each in trials:
-                each.subject.start()
+                each.tended.subject.start()
+                stack.enter_context(each.tended.running())
             for each in trials if fault.warm else ():
                 each.await_start()
             _LOG.info("%s: begins after %d records", name, sender.sent)
@@ -130,13 +130,8 @@ class Stage:
         stack.callback(subject.close)
         table = GlueTable(self.place.aws, subject.account, f"{DATABASE}.{name.replace('-', '_')}")
         rng = random.Random(f"{self.seed} {name} {system}")  # noqa: S311 - no secret
-        return Trial(
-            system,
-            subject,
-            table,
-            Scene(subject, table.count, self.cloud.state(Faults), rng),
-            self.place.folder,
-        )
+        scene = Scene(Tended(subject), table.count, self.cloud.state(Faults), rng)
+        return Trial(system, scene.tended, table, scene, self.place.folder)
 
     def _happen(
         self, fault: FaultKind, trials: Sequence[Trial], sender: Sender
