@@ -1,7 +1,11 @@
-"""The faults: each says how it happens to one system, or to what all of them read from."""
+"""The faults: each says how it happens to one system, or to what all of them read from.
+
+It has happened if it met the system once, however that goes on; a series ends where it does not.
+"""
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -15,13 +19,15 @@ from proof.faults.tended import Tended
 from systems.registry import Registry
 
 _WAIT_SECONDS: Final = 300
-_KILLS: Final = 3
+_CUTS: Final = 3
+_PAUSE: Final = (2, 8)  # seconds, at least and at most
 _HELD_SECONDS: Final = 4.0
 _DOWN_SECONDS: Final = 6
 _OUTAGE_SECONDS: Final = 40
 _STALL_SECONDS: Final = 45
 _COMMIT: Final = {"service": "glue", "operation": "UpdateTable"}
 _CONFLICT: Final = {"status": 400, "code": "ConcurrentModificationException"}
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +43,68 @@ class Scene:
         """Break calls of the system to AWS."""
         return self.faults.add(account=self.tended.subject.account, **settings)
 
-    def await_commit(self, kind: Kind) -> Fault:
+    def await_broken(self, fault: Fault) -> bool:
+        """Wait until all calls of a fault are broken; return whether they are."""
+        return self._await(lambda: fault.broken == fault.calls, f"call {fault.calls}")
+
+    def await_commit(self, kind: Kind) -> bool:
         """Wait until a commit is held in Glue, where it has its effect later or never."""
-        fault = self.break_calls(**_COMMIT, kind=kind, calls=1, seconds=_HELD_SECONDS)
-        _await_broken(fault, 1)
-        return fault
+        return self.await_broken(
+            self.break_calls(**_COMMIT, kind=kind, calls=1, seconds=_HELD_SECONDS)
+        )
 
     def await_rows(self) -> bool:
-        """Wait until the system has written more."""
+        """Wait until the system has written more; return whether it has."""
         before = self.count()
-        return _await(lambda: self.count() > before)
+        return self._await(lambda: self.count() > before, "more rows")
+
+    def _await(self, condition: Callable[[], bool], what: str) -> bool:
+        until = time.monotonic() + _WAIT_SECONDS
+        while not (is_met := condition()):
+            if time.monotonic() > until:
+                account = self.tended.subject.account
+                _LOG.info("%s has not come to %s in %.0f s", account, what, _WAIT_SECONDS)
+                break
+            time.sleep(0.2)
+        return is_met
 
 
 def kill_amid_commits(scene: Scene) -> bool:
     """Kill it amid a commit that Glue performs, amid one that it does not, and at random."""
     moments: list[Kind | None] = [Kind.LATENCY, Kind.HANG, None]
     scene.rng.shuffle(moments)
-    fired = []
+    fired = False
     for kind in moments:
-        fault = scene.await_commit(kind) if kind else None
+        if kind and not scene.await_commit(kind):
+            break
         time.sleep(scene.rng.uniform(0, _HELD_SECONDS / 2 if kind else _HELD_SECONDS))
-        killed = scene.tended.kill()
-        fired.append(killed and (fault is None or fault.broken == 1) and scene.await_rows())
-    return all(fired)
+        fired |= scene.tended.kill()
+        if not scene.await_rows():
+            break
+    return fired
 
 
 def kill_amid_the_first_commit(scene: Scene) -> bool:
     """Kill it as its first commit is held, which Glue does not perform."""
-    fault = scene.await_commit(Kind.HANG)
-    return fault.broken == 1 and scene.tended.kill() and scene.await_rows()
+    fired = scene.await_commit(Kind.HANG) and scene.tended.kill()
+    scene.await_rows()
+    return fired
 
 
 def stall_amid_a_commit(scene: Scene) -> bool:
     """Stop it as a commit is held, let a second one take over, and wake it."""
-    fault = scene.await_commit(Kind.LATENCY)
-    return scene.tended.subject.stall(_STALL_SECONDS) and fault.broken == 1
+    return scene.await_commit(Kind.LATENCY) and scene.tended.subject.stall(_STALL_SECONDS)
 
 
 def cut_answers(scene: Scene) -> bool:
     """Perform three commits and cut the connection instead of answering."""
-    for _ in range(_KILLS):
-        fault = scene.break_calls(**_COMMIT, kind=Kind.CUT, calls=1)
-        if not _await_broken(fault, 1):
-            return False
-        time.sleep(scene.rng.uniform(2, 8))
-    return True
+    fired = False
+    for _ in range(_CUTS):
+        if not scene.await_broken(scene.break_calls(**_COMMIT, kind=Kind.CUT, calls=1)):
+            break
+        fired = True
+        time.sleep(scene.rng.uniform(*_PAUSE))
+    return fired
 
 
 def close_catalog(scene: Scene) -> bool:
@@ -95,7 +118,8 @@ def close_catalog(scene: Scene) -> bool:
 def refuse_commits(scene: Scene) -> bool:
     """Say of ten commits in turn that another one came first."""
     fault = scene.break_calls(**_COMMIT, **_CONFLICT, kind=Kind.ERROR, calls=10)
-    return _await_broken(fault, 10)
+    scene.await_broken(fault)
+    return fault.broken > 0
 
 
 def kill_broker(cluster: BrokerCluster, registry: Registry, sender: Sender) -> bool:
@@ -169,14 +193,3 @@ FAULTS: Final[Mapping[str, FaultKind]] = {
         happen_to_all=cut_registry,
     ),
 }
-
-
-def _await_broken(fault: Fault, calls: int) -> bool:
-    return _await(lambda: fault.broken == calls)
-
-
-def _await(condition: Callable[[], bool]) -> bool:
-    until = time.monotonic() + _WAIT_SECONDS
-    while not (is_met := condition()) and time.monotonic() < until:
-        time.sleep(0.2)
-    return is_met

@@ -15,7 +15,7 @@ import pytest
 
 from localcloud.faults import Fault
 from proof.faults import kinds, run, tended
-from proof.faults.kinds import FaultKind, Scene
+from proof.faults.kinds import FAULTS, FaultKind, Scene
 from proof.faults.oracle import Record
 from proof.faults.results import Outcome
 from systems.place import Place
@@ -150,3 +150,46 @@ def test_a_system_that_does_not_say_its_trouble_is_counted(happen: Any) -> None:
 
     assert outcome.count.is_complete
     assert outcome.trouble == "ConnectionRefusedError: no worker"
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "kills"),
+    [
+        ("killed", [1], 1),
+        ("killed-first", [1], 1),
+        ("two-at-once", [1], 0),
+        ("commit-cut", [1], 0),
+        ("commit-refused", [3], 0),
+    ],
+)
+def test_a_system_that_stops_for_good_after_a_fault_is_counted(
+    happen: Any, name: str, broken: list[int], kills: int
+) -> None:
+    """It is killed once more by hand."""
+    system = _System(rows=["0"])
+    outcome: Outcome = happen(FAULTS[name], system, *broken)
+
+    assert outcome.count.lost == 2
+    assert system.kills == kills + 1
+
+
+def test_a_series_of_faults_is_as_long_as_the_system_goes_on(happen: Any) -> None:
+    system = _System(rows=["0"])
+    counts = chain(range(1, 20), repeat(20))
+    system.count = lambda: next(counts)
+
+    assert happen(FAULTS["killed"], system, 1, 1)
+    assert system.kills == 3 + 1
+
+
+@pytest.mark.parametrize("name", ["killed-first", "two-at-once", "commit-cut", "commit-refused"])
+def test_without_a_commit_there_is_no_trial(happen: Any, name: str) -> None:
+    system = _System()
+
+    assert happen(FAULTS[name], system) is None
+    assert (system.kills, system.stalls) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["killed", "killed-first"])
+def test_a_process_that_no_kill_ended_is_no_trial(happen: Any, name: str) -> None:
+    assert happen(FAULTS[name], _System(killed=False), 1, 1) is None
