@@ -94,8 +94,7 @@ def _stop_driver(platform: Platform, _: Fields, seconds: float) -> int:
 
 def _stall_driver(platform: Platform, _: Fields, seconds: float) -> int:
     """Stop the driver for longer than its lease, while another one begins."""
-    with platform.job.lock:
-        return int(platform.job.stall(seconds))
+    return _stall(platform.job, seconds)
 
 
 def _upgrade_driver(platform: Platform, _: Fields, **settings: str) -> int:
@@ -149,9 +148,15 @@ def _kill_cdc(platform: Platform, _: Fields, moment: str) -> int:
 
 def _stall_other(platform: Platform, _: Fields, program: str, seconds: float) -> int:
     """Stop the driver of another job for longer than its lease, while another one begins."""
-    job = platform.others[program].job
+    return _stall(platform.others[program].job, seconds)
+
+
+def _stall(job: SupervisedJob, seconds: float) -> int:
     with job.lock:
-        return int(job.stall(seconds))
+        stall = job.stall(seconds)
+    if stall.trouble:
+        raise TimeoutError(stall.trouble)
+    return int(stall.stood_still)
 
 
 def _kill_worker(platform: Platform, _: Fields, seconds: float) -> int:

@@ -49,6 +49,7 @@ class SparkJob:
             lambda: process("local[2]", words, environ, hosts, folder / str(next(numbers)))
         )
         self._running = self._job.running()
+        self._trouble = ""
 
     @property
     def restarts(self) -> int:
@@ -70,7 +71,9 @@ class SparkJob:
 
     def stall(self, seconds: float) -> bool:
         """Stop the driver while another one takes over; it must end when it wakes."""
-        return self._job.stall(seconds)
+        stall = self._job.stall(seconds)
+        self._trouble = stall.trouble
+        return stall.stood_still
 
     def tend(self) -> None:
         """Leave it to the thread that supervises it."""
@@ -80,8 +83,8 @@ class SparkJob:
         return self._letters.read(self._topic)
 
     def describe_trouble(self) -> str:
-        """Return the error of its last end by itself."""
-        return find_error(self._job.ends[-1].said) if self._job.ends else ""
+        """Return what went wrong as another driver took over, or the error of its last end."""
+        return self._trouble or (find_error(self._job.ends[-1].said) if self._job.ends else "")
 
     def close(self) -> None:
         """End it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Final
 
@@ -18,6 +19,14 @@ _RUN_SECONDS: Final = 300.0
 _SAID: Final = 100_000  # characters: the names of errors come before Spark's plans
 _KILLED: Final = -9
 _BATCH: Final = '"BatchDuration"'  # in the line that a driver prints for each of its batches
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Whether a driver stood still, and what went wrong as another one took over, or nothing."""
+
+    stood_still: bool
+    trouble: str
 
 
 class SupervisedJob:
@@ -56,9 +65,9 @@ class SupervisedJob:
 
     def find_working(self) -> JobProcess:
         """Wait for a driver that has written a batch: if each died before, none would be."""
-        if _wait(lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS):
-            return self._process
-        raise TimeoutError(f"no driver has written a batch for {_RUN_SECONDS:.0f} s")
+        if trouble := self._await_working():
+            raise TimeoutError(trouble)
+        return self._process
 
     def kill(self, other: JobProcess | None = None) -> bool:
         """Kill the driver, or another program, with -9; return whether that ended it."""
@@ -84,23 +93,20 @@ class SupervisedJob:
         process.wake()
         return stood_still
 
-    def stall(self, seconds: float) -> bool:
-        """Stop it while another one begins and takes over, and wake it, which must end it.
-
-        Return whether it stood still and ended by itself.
-        """
+    def stall(self, seconds: float) -> Stall:
+        """Stop it while another one begins and takes over, and wake it, which must end it."""
         with self.find_working() as stalled:
             stalled.stop()
             self._process = self._begin()
             time.sleep(seconds)
-            self.find_working()  # a start may take longer
+            trouble = self._await_working()  # a start may take longer
             stood_still = is_stopped(stalled.pid)
             stalled.wake()
-            _wait(lambda: stalled.code is not None, _END_SECONDS)
-            has_ended = stalled.code is not None
-            if has_ended:
+            if _wait(lambda: stalled.code is not None, _END_SECONDS):
                 self.ends.append(End(stalled.code or 0, stalled.tell(_SAID)))
-        return stood_still and has_ended
+            else:
+                trouble = trouble or f"it did not end in {_END_SECONDS:.0f} s when it woke"
+        return Stall(stood_still, trouble)
 
     def run_beside(self, other: JobProcess) -> bool:
         """Wait for the end of another program, which has to be named if it fails by itself."""
@@ -109,6 +115,12 @@ class SupervisedJob:
             if other.code and other.pid not in self._killed:
                 self.ends.append(End(other.code, other.tell(_SAID)))
             return has_ended
+
+    def _await_working(self) -> str:
+        is_working = _wait(
+            lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS
+        )
+        return "" if is_working else f"no driver has written a batch for {_RUN_SECONDS:.0f} s"
 
     def _begin(self) -> JobProcess:
         self.starts += 1

@@ -15,6 +15,7 @@ from campaign.senders import Fields
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from systems.killing import ROOT
+from systems.supervised import Stall
 from systems.traps import Traps
 
 _WRONG = {"service": "glue", "operation": "RegisterSchemaVersion", "kind": "throttle"}
@@ -195,12 +196,14 @@ def test_replays_are_killed_until_one_was_at_its_moment_and_then_one_ends(platfo
 def test_the_driver_of_another_program_stalls(platform: Any, program: str) -> None:
     stalled: list[float] = []
 
-    def stall(seconds: float) -> bool:
+    def stall(seconds: float) -> Stall:
         stalled.append(seconds)
-        return True
+        return Stall(True, "it did not end" if seconds > 40 else "")
 
     job = SimpleNamespace(lock=nullcontext(), stall=stall)
     platform.others = {program: SimpleNamespace(job=job)}
 
     assert inject(f"{program}-stalls", platform, Fields(), {"seconds": 40.0}) == 1
-    assert stalled == [40.0]
+    with pytest.raises(TimeoutError, match="it did not end"):
+        inject(f"{program}-stalls", platform, Fields(), {"seconds": 50.0})
+    assert stalled == [40.0, 50.0]
