@@ -25,11 +25,6 @@ class Count:
     twice: int
     strange: int
 
-    @property
-    def is_complete(self) -> bool:
-        """Return whether every record is a row or a dead letter."""
-        return self.lost == 0
-
 
 def count(topic: Sequence[Record], rows: Sequence[str], letters: Sequence[bytes]) -> Count:
     """Compare a topic with the ids of a table's rows, and with the bytes of dead letters.

@@ -39,6 +39,7 @@ SYSTEMS: Final[Mapping[str, Callable[[Place, str, int], Subject]]] = {
 }
 QUIET_SECONDS: Final = 60
 _START_SECONDS: Final = 600
+_LONGEST_SECONDS: Final = 1_800
 _AFTER_SECONDS: Final = 10
 _POLL_SECONDS: Final = 2
 _LOG: Final = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class Trial:
             time.sleep(_POLL_SECONDS)
 
     def settle(self, topic: Sequence[Record], quiet_seconds: float) -> Outcome:
-        """Wait until all is there, or nothing comes; then begin it again by hand, and wait."""
+        """Wait until nothing comes; if not all is there, begin it again by hand, and wait."""
         found, stopped = self._await(topic, quiet_seconds), 0
         trouble = self.tended.describe_trouble()
         if lost := found.lost:
@@ -75,18 +76,13 @@ class Trial:
         return Outcome(found, stopped, self.tended.subject.restarts, trouble)
 
     def _await(self, topic: Sequence[Record], quiet_seconds: float) -> Count:
-        seen, since = -1, time.monotonic()
-        found = self._count(topic)
-        while not found.is_complete and time.monotonic() - since < quiet_seconds:
+        """Count when nothing has come for so long; a row that comes twice may be the last one."""
+        seen = -1
+        began = since = time.monotonic()
+        while (now := time.monotonic()) < min(since + quiet_seconds, began + _LONGEST_SECONDS):
+            if (rows := self.table.count()) != seen:
+                seen, since = rows, now
             time.sleep(_POLL_SECONDS)
-            rows = self.table.count()
-            if rows != seen:
-                seen, since = rows, time.monotonic()
-            if rows + found.letters >= len(topic):
-                found = self._count(topic)
-        return self._count(topic)
-
-    def _count(self, topic: Sequence[Record]) -> Count:
         return count(topic, self.table.read_ids(), self.tended.subject.letters())
 
 

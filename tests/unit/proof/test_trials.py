@@ -148,8 +148,7 @@ def test_a_system_that_does_not_say_its_trouble_is_counted(happen: Any) -> None:
 
     outcome: Outcome = happen(FaultKind("A fault", _ends_well), _System(describe_trouble=fail))
 
-    assert outcome.count.is_complete
-    assert outcome.trouble == "ConnectionRefusedError: no worker"
+    assert (outcome.count.lost, outcome.trouble) == (0, "ConnectionRefusedError: no worker")
 
 
 @pytest.mark.parametrize(
@@ -193,3 +192,35 @@ def test_without_a_commit_there_is_no_trial(happen: Any, name: str) -> None:
 @pytest.mark.parametrize("name", ["killed", "killed-first"])
 def test_a_process_that_no_kill_ended_is_no_trial(happen: Any, name: str) -> None:
     assert happen(FAULTS[name], _System(killed=False), 1, 1) is None
+
+
+def test_a_row_that_comes_twice_after_all_is_there_is_counted(happen: Any) -> None:
+    system = _System()
+    counts = iter(range(4))
+
+    def count() -> int:
+        if next(counts, 0) == 3:
+            system.rows.append("1")
+        return len(system.rows)
+
+    system.count = count
+    outcome: Outcome = happen(FaultKind("A fault", _ends_well), system)
+
+    assert (outcome.count.twice, system.kills) == (1, 0)
+
+
+def test_a_system_that_writes_rows_again_for_ever_is_counted(
+    happen: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_LONGEST_SECONDS", 0.3, raising=False)
+    system = _System(rows=["0"])
+
+    def count() -> int:
+        system.rows.append("0")
+        return len(system.rows)
+
+    system.count = count
+    outcome: Outcome = happen(FaultKind("A fault", _ends_well), system, quiet=60)
+
+    assert outcome.count.lost == 2
+    assert outcome.count.twice > 10
