@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from campaign.picture import draw
 from campaign.soak import Soak
-from proof.faults.results import Results
+from proof.faults.results import Results, describe
 from systems.trials import LINES
 from tools.commit import find_commit
 from tools.mutants.mutants import load_mutants
@@ -218,7 +218,7 @@ def _describe_trials(fault: str = "") -> str:
     """Return what became of the Iceberg sink in a fault of the proof, if it is in the file."""
     outcomes = Results.read().outcomes.get(fault, {})
     words = [
-        outcome.describe() + ("" if name == _SINK else ", without `earliest`")
+        describe(outcome) + ("" if name == _SINK else ", without `earliest`")
         for name, outcome in outcomes.items()
         if name.startswith(_SINK)
     ]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from proof.faults.kinds import FAULTS
-from proof.faults.results import Results
+from proof.faults.results import Results, describe
 from proof.faults.run import QUIET_SECONDS, SYSTEMS, running_stage
 from proof.page import write_page
 from proof.results import Results as SchemaResults
@@ -34,18 +34,16 @@ def main() -> None:
 
 
 def _run(words: argparse.Namespace, folder: Path) -> None:
-    """Print each outcome, and keep those of faults that did happen."""
+    """Print each outcome and keep it, also that a fault did not happen."""
     with running_stage(folder, words.seed, words.quiet_seconds) as stage:
         for name in words.faults:
             systems = [each for each in words.systems if each in FAULTS[name].systems]
             found = stage.run(name, systems)
             for system, outcome in found.items():
-                told = outcome.describe() if outcome else "no trial: the fault did not happen"
-                print(f"{name:16}{system:14}{told}  {outcome}", flush=True)
+                print(f"{name:16}{system:14}{describe(outcome)}  {outcome}", flush=True)
             run = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "commit": find_commit()}
             run |= {"seed": words.seed}
-            happened = {system: outcome for system, outcome in found.items() if outcome}
-            Results.read().keep(name, run, happened).write()
+            Results.read().keep(name, run, found).write()
 
 
 def _parse() -> argparse.Namespace:

@@ -44,12 +44,20 @@ class Outcome:
         return ", ".join([*bold, *letters]) or "kept"
 
 
+def describe(outcome: Outcome | None) -> str:
+    """Return a few words for a table: of an outcome, or that the fault did not happen."""
+    return outcome.describe() if outcome else "no trial"
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The last outcomes by fault and system, and the days, commits and seeds of their trials."""
+    """The last outcomes by fault and system, and the days, commits and seeds of their trials.
+
+    Where a fault did not happen there is none, not that of an older trial either.
+    """
 
     runs: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    outcomes: Mapping[str, Mapping[str, Outcome]]
+    outcomes: Mapping[str, Mapping[str, Outcome | None]]
 
     @classmethod
     def read(cls, path: Path = FILE) -> Self:
@@ -59,17 +67,17 @@ class Results:
         known = json.loads(path.read_text())
         outcomes = {
             fault: {
-                system: Outcome(**{**each, "count": Count(**each["count"])})
+                system: Outcome(**{**each, "count": Count(**each["count"])}) if each else None
                 for system, each in found.items()
             }
             for fault, found in known["outcomes"].items()
         }
         return cls(known["runs"], outcomes)
 
-    def keep(self, fault: str, run: Mapping[str, Any], found: dict[str, Outcome]) -> Self:
+    def keep(self, fault: str, run: Mapping[str, Any], found: Mapping[str, Outcome | None]) -> Self:
         """Return these results with those of systems under a fault in place of their last ones."""
         runs = dict(self.runs.get(fault, {})) | dict.fromkeys(found, run)
-        outcomes = dict(self.outcomes.get(fault, {})) | found
+        outcomes = dict(self.outcomes.get(fault, {})) | dict(found)
         return replace(
             self, runs={**self.runs, fault: runs}, outcomes={**self.outcomes, fault: outcomes}
         )
@@ -80,8 +88,10 @@ class Results:
 
     def describe_runs(self) -> Iterator[str]:
         """Yield how many records the trials had, and of when and what they are."""
-        sent = [each.count.sent for found in self.outcomes.values() for each in found.values()]
-        yield f"The trials have {min(sent):,} to {max(sent):,} records each. They are of"
+        outcomes = [each for found in self.outcomes.values() for each in found.values() if each]
+        sent = [each.count.sent for each in outcomes]
+        least, most = min(sent, default=0), max(sent, default=0)
+        yield f"The trials have {least:,} to {most:,} records each. They are of"
         runs = {tuple(run.values()) for found in self.runs.values() for run in found.values()}
         told = [f"{day}, `{commit}`, seed {seed}" for day, commit, seed in sorted(runs)]
         yield from (f"{each};" for each in told[:-1])
@@ -95,7 +105,7 @@ class Results:
         yield f"| --- |{' --- |' * len(systems)}"
         for name, title in faults.items():
             found = self.outcomes.get(name, {})
-            cells = [found[each].describe() if each in found else "-" for each in systems]
+            cells = [describe(found[each]) if each in found else "-" for each in systems]
             yield f"| {title} | {' | '.join(cells)} |"
 
     def list_troubles(
@@ -104,5 +114,5 @@ class Results:
         """Yield the outcomes that are not `kept`, and what the system itself says."""
         for name, title in faults.items():
             for system, each in self.outcomes.get(name, {}).items():
-                if each.trouble:
+                if each and each.trouble:
                     yield f"{title}: {titles[system]}", each.trouble

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from proof.faults import __main__ as command
 from proof.faults.kinds import FAULTS
 from proof.faults.oracle import Count, Record, count
 from proof.faults.results import FILE, Outcome, Results
@@ -72,6 +77,43 @@ def test_a_table_has_a_column_for_each_system_and_says_what_did_not_run(tmp_path
         "2026-11-28, `abc`, seed 1.",
     ]
     assert list(read.list_troubles(titles, faults)) == [("A: System Y", "An `error`")]
+
+
+def test_a_newer_run_in_which_a_fault_did_not_happen_takes_the_place_of_its_trial(
+    tmp_path: Path,
+) -> None:
+    kept = Outcome(_KEPT, 0, 0, "An `error`")
+    old = {"day": "2026-11-28", "commit": "abc", "seed": 1}
+    new = old | {"commit": "def"}
+    results = Results({}, {}).keep("a", old, {"x": kept, "y": kept}).keep("a", new, {"x": None})
+    results.write(tmp_path / "faults.json")
+
+    read = Results.read(tmp_path / "faults.json")
+    titles, faults = {"x": "System X", "y": "System Y"}, {"a": "A"}
+    assert read == results
+    assert [*read.make_table(titles, faults)][2:] == ["| A | no trial | kept |"]
+    assert [*read.describe_runs()] == [
+        "The trials have 4 to 4 records each. They are of",
+        "2026-11-28, `abc`, seed 1;",
+        "2026-11-28, `def`, seed 1.",
+    ]
+    assert [*read.list_troubles(titles, faults)] == [("A: System Y", "An `error`")]
+
+
+def test_the_outcomes_of_a_run_are_kept_also_of_faults_that_did_not_happen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept: list[Any] = []
+    found = {"flink": None, "iceberg-sink": Outcome(_KEPT, 0, 0, "")}
+    stage = SimpleNamespace(run=lambda *_: found)
+    monkeypatch.setattr(command, "running_stage", lambda *_: nullcontext(stage))
+    monkeypatch.setattr(Results, "write", lambda results: kept.append(results.outcomes["broker"]))
+    monkeypatch.setattr(Results, "read", lambda: Results({}, {}))
+    words = Namespace(faults=["broker"], systems=[*found], seed=1, quiet_seconds=60)
+
+    command._run(words, tmp_path)
+
+    assert kept == [found]
 
 
 def test_the_committed_counts_are_of_faults_and_systems_that_there_are() -> None:

@@ -85,7 +85,7 @@ def happen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     sender = SimpleNamespace(sent=len(_TOPIC), close=lambda: _TOPIC)
     monkeypatch.setattr(run, "Sender", lambda *_: sender)
 
-    def happen(fault: FaultKind, system: _System, *broken: int, quiet: float = 0.1) -> Any:
+    def happen(fault: FaultKind, system: _System, *broken: int, quiet: float = 0.3) -> Any:
         monkeypatch.setattr(run, "FAULTS", {"fault": fault})
         monkeypatch.setattr(run, "SYSTEMS", {"system": lambda *_: system})
         monkeypatch.setattr(run, "GlueTable", lambda *_: system)
@@ -204,7 +204,7 @@ def test_a_row_that_comes_twice_after_all_is_there_is_counted(happen: Any) -> No
         return len(system.rows)
 
     system.count = count
-    outcome: Outcome = happen(FaultKind("A fault", _ends_well), system)
+    outcome: Outcome = happen(FaultKind("A fault", _ends_well), system, quiet=1)
 
     assert (outcome.count.twice, system.kills) == (1, 0)
 
