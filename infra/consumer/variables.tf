@@ -102,6 +102,11 @@ variable "jobs" {
     condition     = length(distinct([for name, job in var.jobs : coalesce(job.checkpoint, name)])) == length(var.jobs)
     error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; give each job a folder of its own."
   }
+  validation {
+    # Nobody has asked for the default.
+    condition     = var.spark != null || contains([jsonencode({}), jsonencode({ consume = { writes = { "*" = "readings" } } })], jsonencode({ for name, job in var.jobs : name => { for key, value in job : key => value if value != null } }))
+    error_message = "jobs has ${join(", ", keys(var.jobs))} and spark is null, so that no job is made; leave spark out to have them, or leave jobs out."
+  }
 }
 
 variable "lake" {

@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import boto3
 
-from demo.accounts import REGION, Account, Local, make_jobs
+from demo.accounts import REGION, Account, Local
 from demo.rows import read_rows
 from demo.story import Story
 from localcloud.cloud import Cloud
@@ -156,7 +156,7 @@ class Accounts:
     def add_consumer(self, name: str, account: str, **settings: Any) -> Root:
         """Prepare a consumer's root, with its contract."""
         root = self.consumers[name] = self._root("consumer", account, name)
-        given = {"deploy_role_arn": DEPLOYERS[name], "jobs": make_jobs(), "network": NETWORK}
+        given = {"deploy_role_arn": DEPLOYERS[name], "network": NETWORK}
         root.prepare(self.packages, **given | {"spark": None} | settings)
         self.hand_over(name)
         return root
