@@ -43,6 +43,7 @@ _PRODUCERS_PLATFORM = (_CASES / "producer_platform.hcl").read_text()
 # Cases of extensions in the producer's account.
 _OF_PRODUCER = re.compile(r"cdc(-|$)|dashboard-full")
 _BY_IAM = "invalid-by-iam"
+_EXTENDED = "extended"  # by the calls of the root's example
 # Roots with and without all arguments: each provider of their own is two processes.
 _WITH_PROVIDERS = ("full", "smallest")
 _SUFFIXES = (".tfvars", ".tfvars.json")
@@ -264,6 +265,8 @@ class Planner:
                 for file in (own / "providers.tf", own / "versions.tf"):
                     file.unlink()  # a link, whose file stays
                 (own / "versions.tf").write_text(_SHARED)
+                if case.name == _EXTENDED:
+                    shutil.copy(own / "extensions.tf.example", own / "extensions.tf")
             module = root / name / "roots/this/main.tf"
             module.parent.mkdir(parents=True)
             module.write_text(f"{case.root}\n{_GROUND}")

@@ -14,6 +14,11 @@ output "database" {
   }
 }
 
+output "key_arn" {
+  description = "The key of the database and of both secrets."
+  value       = module.key.arn
+}
+
 output "login_secret_arn" {
   description = "The secret with the user and the password of the connector."
   value       = aws_secretsmanager_secret.this.arn
