@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -139,6 +141,17 @@ def test_programs_of_users_import_the_public_api_alone(folder: str) -> None:
     assert [each for each in imports if each[1] not in public] == []
     assert [each for each in imports if each[2] not in _exports(each[1])] == []
     assert not any("import penstock" in path.read_text() for path in (_ROOT / folder).rglob("*.py"))
+
+
+def test_the_package_of_entry_points_on_the_page_has_what_the_examples_have() -> None:
+    page = (_ROOT / "docs/extending.md").read_text()
+    project = tomllib.loads(re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[0])
+    modules = project["tool"]["setuptools"]["py-modules"]
+
+    assert modules == sorted(path.stem for path in (_ROOT / "examples").glob("own_*.py"))
+    for group, points in project["project"]["entry-points"].items():
+        for name, value in points.items():
+            assert EntryPoint(name, f"examples.{value}", group).load()
 
 
 def test_the_package_does_not_know_the_sales_jobs() -> None:
