@@ -98,7 +98,7 @@ build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, o
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
 	@$(VENV)/penstock contract $(CONSUMER)
 
-submit-%: install ## Submit a Spark job, such as submit-consume, with the consumer's credentials (WAIT=yes PROFILE=name)
+submit-%: install ## Submit a Spark job, such as submit-consume, as the consumer's operator (WAIT=yes PROFILE=name)
 	@$(VENV)/penstock $(if $(PROFILE),--profile $(PROFILE)) submit $(if $(WAIT),--wait) $* $(ARGS)
 
 ##@ Ask AWS
