@@ -113,13 +113,20 @@ class Settings:
             )
 
     @classmethod
-    def from_flags(cls, flags: argparse.Namespace, environ: Mapping[str, str]) -> Self:
+    def from_flags(
+        cls, flags: argparse.Namespace, environ: Mapping[str, str], given: Sequence[Settings] = ()
+    ) -> Self:
         """Return the settings from flags that a command parsed, and the environment.
+
+        Args:
+            flags: the flags.
+            environ: the environment.
+            given: nested settings that are not read.
 
         Raises:
             SettingsError: the settings are not valid; it lists every problem.
         """
-        return _read_setting(cls, vars(flags), environ)
+        return _read_setting(cls, vars(flags), environ, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +239,9 @@ def _read_setting(
     arguments: Mapping[str, str | None],
     environ: Mapping[str, str],
     unknown: Sequence[str] = (),
+    given: Sequence[Settings] = (),
 ) -> _Made:
-    made, problems = _assemble(settings_class, arguments, environ)
+    made, problems = _assemble(settings_class, arguments, environ, given)
     problems += map(_describe_unknown, unknown)
     if problems:
         raise SettingsError(problems)
@@ -249,7 +257,10 @@ def _describe_unknown(word: str) -> str:
 
 
 def _assemble(
-    settings_class: type[_Made], arguments: Mapping[str, str | None], environ: Mapping[str, str]
+    settings_class: type[_Made],
+    arguments: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    given: Sequence[Settings],
 ) -> tuple[_Made, list[str]]:
     """Return an instance, even an invalid one, and its problems.
 
@@ -258,20 +269,26 @@ def _assemble(
     made = object.__new__(settings_class)
     problems: list[str] = []
     for item in _fields(settings_class):
-        value, found = _assemble_field(item, arguments, environ)
+        value, found = _assemble_field(item, arguments, environ, given)
         problems += found
         object.__setattr__(made, item.name, value)
     return made, problems + list(made.problems())
 
 
 def _assemble_field(
-    item: Field[Any], arguments: Mapping[str, str | None], environ: Mapping[str, str]
+    item: Field[Any],
+    arguments: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    given: Sequence[Settings],
 ) -> tuple[Any, list[str]]:
     """Return the value of a field, None if it could not be read, and its problems."""
     if inner := item.metadata.get("nested"):
-        return _assemble(inner, arguments, environ)
+        for each in given:
+            if type(each) is inner:
+                return each, []
+        return _assemble(inner, arguments, environ, given)
     if find := item.metadata.get("nested_each"):
-        made = {name: _assemble(each, arguments, environ) for name, each in find().items()}
+        made = {name: _assemble(each, arguments, environ, given) for name, each in find().items()}
         problems = [problem for _, found in made.values() for problem in found]
         return {name: value for name, (value, _) in made.items()}, problems
     try:

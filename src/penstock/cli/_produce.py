@@ -19,6 +19,7 @@ from penstock.cli.terminal import Progress, print_line
 from penstock.cli.values import format_json, print_json
 from penstock.errors import SettingsError
 from penstock.operations import (
+    NO_BROKERS,
     EventLines,
     GeneratedEvents,
     ProducedEvent,
@@ -69,7 +70,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "--dry-run",
         action="store_true",
         help="print the schema version of each event, its changes and the verdict; register and "
-        "send nothing",
+        "send nothing, and ask no broker",
     )
     add_output(parser, "an object in a line for each event, and one for the summary")
     ProduceSettings.add_flags(parser)
@@ -123,7 +124,8 @@ class _Totals:
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     """Print the outcome of each event; return 1 if an event is not written."""
-    settings = ProduceSettings.from_flags(flags, environ)
+    given = [NO_BROKERS] if flags.dry_run else []
+    settings = ProduceSettings.from_flags(flags, environ, given)
     if not flags.file and flags.policy not in {None, _GENERATED_POLICY}:
         raise SettingsError([f"--policy is {flags.policy}, expected a FILE with the events"])
     source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)

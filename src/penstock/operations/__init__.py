@@ -20,6 +20,7 @@ from penstock.operations.job_runs import ListedRun, find_run, list_runs
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
 from penstock.operations.outputs import choose_entry, read_outputs
 from penstock.operations.producing import (
+    NO_BROKERS,
     EventLines,
     GeneratedEvents,
     PreviewedEvent,
@@ -75,6 +76,7 @@ from penstock.operations.topics import (
 
 __all__ = [
     "CONTRACT_FILE",
+    "NO_BROKERS",
     "Account",
     "Batch",
     "CheckedSchema",

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from penstock.errors import BrokerError, OperationError, SchemaNotFoundError, TopicNotFoundError
 from penstock.framing import SchemaKey
-from penstock.kafka import Producer, name_nearest_topic
+from penstock.kafka import KafkaSettings, Producer, Security, name_nearest_topic
 from penstock.operations._event_lines import STDIN, SourceEvent, read_event_lines
 from penstock.producing import (
     EventProducer,
@@ -27,6 +27,8 @@ from penstock.registry import CachedRegistry, TrialRegistry, load_admin, load_re
 from penstock.schemas import Policy, Schema, compile_sampler, fit_event_time, select_base
 from penstock.settings import Settings, nested, parse_switch, setting
 
+# For `preview_events`, which asks none.
+NO_BROKERS: Final = KafkaSettings(("none:9",), Security.PLAINTEXT)
 _Outcome = TypeVar("_Outcome")
 
 _NO_EVENTS = "found no events in the source, expected a JSON object in each line"

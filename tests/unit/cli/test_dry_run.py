@@ -113,6 +113,22 @@ def test_versions_of_the_registry_are_known_and_its_rule_counts(
     assert run(write('{"n": 1}'))[0] == 0
 
 
+def test_the_registry_is_the_only_setting_that_it_needs(
+    name: str, write: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    environ = {"PENSTOCK_REGISTRY": f"glue://{name}?region=eu-central-1"}
+    path = write('{"n": 1}')
+
+    assert main(["produce", "--dry-run", path], environ) == 0
+    assert main(["produce", "--dry-run", path, "--security", "scram"], environ) == 0
+    assert capsys.readouterr().out.startswith(f"{path}, line 1: new version sensor v1\n")
+    assert main(["produce", path], environ) == 2
+    assert main(["produce", "--dry-run", path], {}) == 2
+    said = capsys.readouterr().err
+    assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in said
+    assert "PENSTOCK_REGISTRY (--registry) is missing" in said
+
+
 def test_a_registry_that_is_not_there_is_an_error(
     run: Run, write: Callable[..., str], tmp_path: Path
 ) -> None:
