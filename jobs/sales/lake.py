@@ -59,8 +59,9 @@ def start_lake(
 ) -> StreamingQuery:
     """Start a query that merges the totals of one table's sales into another table."""
     lake = settings.lake
-    sales = _prepare(follow_table(spark, f"lake.{lake.table}"), lake, "sales")
     checkpoint = Checkpoint(spark, settings.run.checkpoint)
+    checkpoint.forget_snapshot()
+    sales = _prepare(follow_table(spark, f"lake.{lake.table}"), lake, "sales")
 
     def write(totals: DataFrame, number: int) -> None:
         totals.persist()  # the state is read once

@@ -1,4 +1,4 @@
-"""Read a query's checkpoint; only Spark writes these files."""
+"""Read a query's checkpoint, whose files Spark and its sources write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 80
 
 
 class Checkpoint:
-    """A checkpoint of a query with one Kafka source.
+    """A checkpoint of a query with one source, Kafka or an Iceberg table.
 
     | file | holds |
     | --- | --- |
@@ -25,6 +25,7 @@ class Checkpoint:
     | `offsets/N` | a line with the version, one with settings, one with the next offsets |
     | `commits/N` | a line with the version, one of JSON; exists once batch N is over |
     | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
+    | `sources/0/offsets/0` | with an Iceberg table: the snapshot that the query began with |
 
     Penstock keeps its own folders beside them: `ledger` (`schema_ledger.Ledger`), `routes`
     (`check_routes`), `topics` (`TopicWatch`) and `lease` (`claim_checkpoint`).
@@ -41,6 +42,7 @@ class Checkpoint:
         self._offsets = StateFiles(spark, f"{folder}/offsets")
         self._commits = StateFiles(spark, f"{folder}/commits")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
+        self._snapshot = StateFiles(spark, f"{folder}/sources/0/offsets")
 
     def check(self) -> int:
         """Check whether a query can continue from here, before Spark tries to.
@@ -74,6 +76,19 @@ class Checkpoint:
     def is_begun(self, batch: int) -> bool:
         """Return whether Spark has planned a batch."""
         return batch in _numbers(self._offsets)
+
+    def is_new(self) -> bool:
+        """Return whether no batch is over, so that the next one begins where the stream begins."""
+        return not _numbers(self._commits)
+
+    def forget_snapshot(self) -> None:
+        """Forget the snapshot with which a stream of an Iceberg table began, once a batch is over.
+
+        Nothing begins there any more. Yet Iceberg cannot start again without it if the trigger is
+        available-now; if the file is missing, it keeps the oldest snapshot that there is.
+        """
+        if not self.is_new():
+            self._snapshot.delete("0")
 
     def query_id(self) -> str:
         """Return the id of the query.

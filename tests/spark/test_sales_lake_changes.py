@@ -1,0 +1,68 @@
+"""Totals of a table of the lake whose snapshots expire."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from jobs.sales.lake import LakeSettings, LakeStreamSettings, start_lake
+from jobs.sales.reports import print_batches
+from jobs.sales.settings import FileSettings, RunSettings, TimeSettings
+from jobs.sales.summaries import total_sales
+from tests.spark.consuming import SECONDS
+from tests.spark.lakes import make_rows, part
+
+_SALE = "payment_id bigint, amount bigint, country string"
+
+
+class Shop:
+    """A table of sales, as the consuming job writes it, and the totals of its streams."""
+
+    def __init__(self, spark, reader, folder):
+        self.spark, self.reader, self._folder = spark, reader, folder
+        self._table = reader.name.removeprefix("lake.")
+        self._written = 0
+
+    def sell(self, *sales, columns=_SALE):
+        """Append sales to the table in a batch."""
+        rows = make_rows(self.spark, columns, *sales, first=100 * self._written)
+        self.reader.again().write(rows, part(self._written, 0))
+        self._written += 1
+
+    def expire(self):
+        """Expire all snapshots but the newest."""
+        self.reader.table().expire(int(time.time() * 1_000) + 1)
+
+    def start(self, name, lines, trigger="available-now"):
+        """Start a stream with a checkpoint by a name."""
+        lake = LakeSettings(FileSettings(), TimeSettings(), self._table)
+        run = RunSettings(f"{self._folder.as_uri()}/{name}", trigger)
+        settings = LakeStreamSettings(lake, run, f"{self._table}_{name}")
+        return start_lake(self.spark, settings, total_sales, lines)
+
+    def follow(self, name):
+        """Run a stream to the end of the table, and return its totals."""
+        with print_batches(self.spark) as lines:
+            assert self.start(name, lines).awaitTermination(SECONDS)
+        return self.totals(name)
+
+    def totals(self, name):
+        """Return the totals of a stream by country."""
+        rows = self.spark.table(f"lake.{self._table}_{name}").collect()
+        return {row.country: (str(row.sales), row.orders) for row in rows}
+
+
+@pytest.fixture
+def shop(spark, reader, tmp_path, only_full_batches):
+    return Shop(spark, reader, tmp_path)
+
+
+def test_a_stream_goes_on_after_its_first_snapshot_has_expired(shop):
+    shop.sell((1, 2, "Peru"))
+    shop.sell((2, 3, "Mali"))
+    shop.follow("totals")
+    shop.expire()
+    shop.sell((3, 4, "Peru"))
+
+    assert shop.follow("totals") == {"Peru": ("6.00", 2), "Mali": ("3.00", 1)}
