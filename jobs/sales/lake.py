@@ -14,8 +14,9 @@ from jobs.sales.records import AMOUNT, POSITION, keep_sales, load_regions
 from jobs.sales.reports import SalesLines
 from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
 from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
+from penstock.errors import CheckpointError
 from penstock.settings import Settings, nested, parse_count, setting
-from penstock.spark import Checkpoint
+from penstock.spark import Checkpoint, FollowedTable
 
 # The names that positions have in tables of the consuming job.
 _POSITION: Final = dict(
@@ -57,11 +58,18 @@ def start_lake(
     total: Callable[[DataFrame, str], DataFrame],
     lines: SalesLines,
 ) -> StreamingQuery:
-    """Start a query that merges the totals of one table's sales into another table."""
+    """Start a query that merges the totals of one table's sales into another table.
+
+    Raises:
+        CheckpointError: the checkpoint is new, and snapshots of the table have expired.
+    """
     lake = settings.lake
     checkpoint = Checkpoint(spark, settings.run.checkpoint)
+    table = FollowedTable(spark, lake.table)
+    if checkpoint.is_new():
+        _check_history(table, checkpoint)
     checkpoint.forget_snapshot()
-    sales = _prepare(follow_table(spark, f"lake.{lake.table}"), lake, "sales")
+    sales = _prepare(table.rows(), lake, "sales")
 
     def write(totals: DataFrame, number: int) -> None:
         totals.persist()  # the state is read once
@@ -75,14 +83,14 @@ def start_lake(
     return stream.trigger(**settings.run.when()).start()
 
 
-def follow_table(spark: SparkSession, table: str) -> DataFrame:
-    """Open the stream of a table's rows; a query reads each snapshot once.
-
-    The columns are those of the start. Snapshots of compactions have no new rows and are skipped,
-    as are those that change or delete rows.
-    """
-    skipped = {f"streaming-skip-{kind}-snapshots": "true" for kind in ("delete", "overwrite")}
-    return spark.readStream.format("iceberg").options(**skipped).load(table)
+def _check_history(table: FollowedTable, checkpoint: Checkpoint) -> None:
+    if expired := table.expired():
+        raise CheckpointError(
+            f"the checkpoint {checkpoint.folder} is new, and the snapshots of {table.name} before "
+            f"{expired.isoformat()} have expired: the totals would lack their sales. Go on with the"
+            " checkpoint of the totals, or run lake-summary, which reads all sales that the table"
+            " has"
+        )
 
 
 def merge_totals(totals: DataFrame, key: str, table: str) -> None:

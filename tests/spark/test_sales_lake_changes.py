@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,6 +12,7 @@ from jobs.sales.lake import LakeSettings, LakeStreamSettings, start_lake
 from jobs.sales.reports import print_batches
 from jobs.sales.settings import FileSettings, RunSettings, TimeSettings
 from jobs.sales.summaries import total_sales
+from penstock.errors import CheckpointError
 from tests.spark.consuming import SECONDS
 from tests.spark.lakes import make_rows, part
 
@@ -66,3 +69,22 @@ def test_a_stream_goes_on_after_its_first_snapshot_has_expired(shop):
     shop.sell((3, 4, "Peru"))
 
     assert shop.follow("totals") == {"Peru": ("6.00", 2), "Mali": ("3.00", 1)}
+
+
+def test_a_new_checkpoint_is_refused_once_a_snapshot_has_expired(shop):
+    before = datetime.now(UTC).replace(microsecond=0)
+    shop.sell((1, 2, "Peru"))
+    shop.sell((2, 3, "Mali"))
+    assert shop.follow("totals") == {"Peru": ("2.00", 1), "Mali": ("3.00", 1)}
+    shop.expire()
+
+    with pytest.raises(CheckpointError) as caught:
+        shop.follow("new")
+
+    found = re.fullmatch(
+        rf"the checkpoint file:.*/new is new, and the snapshots of {shop.reader.name} before (\S+)"
+        r" have expired: the totals would lack their sales. Go on with the checkpoint of the"
+        r" totals, or run lake-summary, which reads all sales that the table has",
+        str(caught.value),
+    )
+    assert before <= datetime.fromisoformat(found[1]) <= datetime.now(UTC)

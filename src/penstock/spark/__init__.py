@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.spark.lake.followed import FollowedTable
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.lines import BatchLines
@@ -27,6 +28,7 @@ __all__ = [
     "BatchLines",
     "Checkpoint",
     "ConsumeSettings",
+    "FollowedTable",
     "KindSettings",
     "KnownVersions",
     "MaintainSettings",

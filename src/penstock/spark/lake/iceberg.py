@@ -160,6 +160,13 @@ class IcebergTable:
         snapshots = self._table.operations().current().snapshots()
         return int(snapshots.get(0).timestampMillis()) if snapshots.size() else 0
 
+    def expired_ms(self) -> int:
+        """Return the time before which snapshots have expired, in milliseconds; 0 if none has."""
+        util = getattr(self._spark._jvm, "org.apache.iceberg.util.SnapshotUtil")
+        oldest = util.oldestAncestor(self._table)
+        whole = oldest is None or oldest.parentId() is None
+        return 0 if whole else int(oldest.timestampMillis())
+
     def count_files(self) -> int:
         """Return the number of data files in the newest snapshot."""
         snapshot = self._table.currentSnapshot()
