@@ -116,7 +116,7 @@ def merge_totals(totals: DataFrame, key: str, table: str) -> None:
 def _prepare(rows: DataFrame, settings: LakeSettings, observation: Observation | str) -> DataFrame:
     """Return the sales in rows of a table, streamed or not, each payment once."""
     named = rows.withColumnsRenamed(_POSITION).select(
-        "payment_id", F.col("amount").cast(AMOUNT), "country", *POSITION
+        "payment_id", F.col("amount").try_cast(AMOUNT), "country", *POSITION
     )
     sales = count_once(trust_times(keep_sales(named, observation), settings.times.ahead))
     if settings.by is Key.COUNTRY:

@@ -17,6 +17,7 @@ from tests.spark.consuming import SECONDS
 from tests.spark.lakes import make_rows, part
 
 _SALE = "payment_id bigint, amount bigint, country string"
+_TOO_MUCH = 2**53 + 1
 
 
 class Shop:
@@ -88,3 +89,9 @@ def test_a_new_checkpoint_is_refused_once_a_snapshot_has_expired(shop):
         str(caught.value),
     )
     assert before <= datetime.fromisoformat(found[1]) <= datetime.now(UTC)
+
+
+def test_an_amount_that_no_total_can_hold_is_left_out(shop):
+    shop.sell((1, 2, "Peru"), (2, _TOO_MUCH, "Peru"))
+
+    assert shop.follow("totals") == {"Peru": ("2.00", 1)}
