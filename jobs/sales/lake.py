@@ -16,12 +16,13 @@ from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
 from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
 from penstock.errors import CheckpointError
 from penstock.settings import Settings, nested, parse_count, setting
-from penstock.spark import Checkpoint, FollowedTable
+from penstock.spark import Checkpoint, FollowedTable, whole_column
 
 # The names that positions have in tables of the consuming job.
 _POSITION: Final = dict(
     zip(("_kafka_timestamp", "_kafka_partition", "_offset"), POSITION, strict=True)
 )
+_COLUMNS: Final = ("payment_id", "amount", "country", *_POSITION)
 _EDGES: Final = ("start", "end")
 
 
@@ -65,13 +66,14 @@ def start_lake(
     """
     lake = settings.lake
     checkpoint = Checkpoint(spark, settings.run.checkpoint)
-    table = FollowedTable(spark, lake.table)
+    table = FollowedTable(spark, lake.table, _COLUMNS)
     if checkpoint.is_new():
         _check_history(table, checkpoint)
     checkpoint.forget_snapshot()
     sales = _prepare(table.rows(), lake, "sales")
 
     def write(totals: DataFrame, number: int) -> None:
+        table.check_columns()
         totals.persist()  # the state is read once
         merge_totals(totals, lake.by, settings.output_table)
         lines.add(checkpoint.query_id(), number, {"out": totals.count()})
@@ -115,9 +117,9 @@ def merge_totals(totals: DataFrame, key: str, table: str) -> None:
 
 def _prepare(rows: DataFrame, settings: LakeSettings, observation: Observation | str) -> DataFrame:
     """Return the sales in rows of a table, streamed or not, each payment once."""
-    named = rows.withColumnsRenamed(_POSITION).select(
-        "payment_id", F.col("amount").try_cast(AMOUNT), "country", *POSITION
-    )
+    amount = whole_column(rows, "amount").try_cast(AMOUNT).alias("amount")
+    named = rows.select(whole_column(rows, "payment_id"), amount, "country", *_POSITION)
+    named = named.withColumnsRenamed(_POSITION)
     sales = count_once(trust_times(keep_sales(named, observation), settings.times.ahead))
     if settings.by is Key.COUNTRY:
         return sales

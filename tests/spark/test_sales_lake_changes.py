@@ -1,4 +1,4 @@
-"""Totals of a table of the lake whose snapshots expire."""
+"""Totals of a table of the lake whose snapshots expire, and whose columns are widened."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from jobs.sales.lake import LakeSettings, LakeStreamSettings, start_lake
 from jobs.sales.reports import print_batches
@@ -17,7 +18,11 @@ from tests.spark.consuming import SECONDS
 from tests.spark.lakes import make_rows, part
 
 _SALE = "payment_id bigint, amount bigint, country string"
-_TOO_MUCH = 2**53 + 1
+_TOO_MUCH = 2**53 + 1  # for a total, and for a double
+_OTHERS = (
+    "the columns amount of lake.*, which this stream reads, were replaced: it would read null in"
+    " new rows. Start it again with the same checkpoint, which repeats this batch"
+)
 
 
 class Shop:
@@ -95,3 +100,20 @@ def test_an_amount_that_no_total_can_hold_is_left_out(shop):
     shop.sell((1, 2, "Peru"), (2, _TOO_MUCH, "Peru"))
 
     assert shop.follow("totals") == {"Peru": ("2.00", 1)}
+
+
+def test_a_column_that_is_widened_loses_no_sale(shop):
+    widened = _SALE.replace("amount bigint", "amount double")
+    shop.sell((1, 2, "Peru"), (2, _TOO_MUCH, "Peru"))
+    with print_batches(shop.spark) as lines:
+        query = shop.start("totals", lines, "1 second")
+        try:
+            query.processAllAvailable()
+            shop.sell((3, 0.5, "Peru"), columns=widened)
+            with pytest.raises(StreamingQueryException, match=_OTHERS):
+                query.processAllAvailable()
+        finally:
+            query.stop()
+
+    assert shop.totals("totals") == {"Peru": ("2.00", 1)}
+    assert shop.follow("totals") == shop.follow("new") == {"Peru": ("2.50", 2)}

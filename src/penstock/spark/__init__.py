@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.spark.lake.followed import FollowedTable
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
+from penstock.spark.lake.widening import whole_column
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.lines import BatchLines
 from penstock.spark.query.replay import run_replay
@@ -53,5 +54,6 @@ __all__ = [
     "select_columns",
     "start_consuming",
     "trigger_options",
+    "whole_column",
     "write_text",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
@@ -117,6 +117,11 @@ class IcebergTable:
     def schema(self) -> StructType:
         """Return the columns, with their comments."""
         return StructType.fromJson(json.loads(self._convert(self._table.schema()).json()))
+
+    def field_ids(self, columns: Iterable[str]) -> dict[str, int | None]:
+        """Return the ids of columns, by which files have them; None for one that is missing."""
+        found = {name: self._table.schema().findField(name) for name in columns}
+        return {name: field and int(field.fieldId()) for name, field in found.items()}
 
     def properties(self) -> dict[str, str]:
         """Return the properties of the table, by name."""

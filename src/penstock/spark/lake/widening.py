@@ -20,7 +20,8 @@ from collections.abc import Iterable
 from itertools import count
 from typing import Final
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from penstock.spark.columns import (
@@ -89,6 +90,12 @@ def find_replaced(columns: StructType) -> dict[str, str]:
         # An event may have a field with such a name.
         and str(columns[name].metadata.get("comment")).startswith(_comment(match[1]))
     }
+
+
+def whole_column(rows: DataFrame, name: str) -> Column:
+    """Return a column of a table's rows; where it is null, what it was before it was widened."""
+    old = [before for before, now in find_replaced(rows.schema).items() if now == name]
+    return F.coalesce(name, *old).alias(name)
 
 
 def _comment(column: str) -> str:
