@@ -138,7 +138,7 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
 
         def start(rows: DataFrame) -> StreamingQuery:
             totals = summarize(as_sales(rows), regions, stream.times.ahead)
-            return start_totals(totals, stream.run, write, lines)
+            return start_totals(totals, stream, write, lines)
 
         query = StatefulQuery(
             stream=open_stream(spark, summary.kafka, summary.read, may_stop=True),

@@ -65,6 +65,7 @@ with explain_missing_packages():
         StreamSettings,
         SummarySettings,
         TimeSettings,
+        TotalsSettings,
         add_parameters,
     )
     from jobs.sales.streams import choose_write, start_totals
@@ -113,12 +114,16 @@ def summarize(argv: Sequence[str]) -> None:
 
 def totals(argv: Sequence[str]) -> None:
     """Follow a topic, and print or write running totals."""
-    _follow(argv, lambda sales, key, _: total_sales(sales, key))
+    _follow(TotalsSettings, argv, lambda sales, key, _: total_sales(sales, key))
 
 
 def windows(argv: Sequence[str]) -> None:
     """Follow a topic, and print or write totals in sliding windows."""
-    _follow(argv, lambda sales, key, times: total_in_windows(trust_times(sales, times.ahead), key))
+
+    def total(sales: DataFrame, key: str, times: TimeSettings) -> DataFrame:
+        return total_in_windows(trust_times(sales, times.ahead), key)
+
+    _follow(StreamSettings, argv, total)
 
 
 def results(argv: Sequence[str]) -> None:
@@ -245,9 +250,11 @@ def _find_sales(
 
 
 def _follow(
-    argv: Sequence[str], total: Callable[[DataFrame, str, TimeSettings], DataFrame]
+    kind: type[StreamSettings],
+    argv: Sequence[str],
+    total: Callable[[DataFrame, str, TimeSettings], DataFrame],
 ) -> None:
-    spark, settings = _start(StreamSettings, argv)
+    spark, settings = _start(kind, argv)
     summary = settings.summary
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
@@ -255,7 +262,7 @@ def _follow(
     sales = _find_sales(records, summary)
     totals = total(sales, summary.by, settings.times)
     with print_batches(spark) as lines:
-        query = start_totals(totals, settings.run, choose_write(settings), lines)
+        query = start_totals(totals, settings, choose_write(settings), lines)
         await_end(query, TopicIds(summary.kafka), summary.read.topics)
 
 

@@ -177,6 +177,35 @@ class StreamSettings(Settings):
         default="",
     )
 
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if it is unknown which windows would lack sales."""
+        if not self._is_earliest() and self.begins() is None:
+            yield (
+                "--starting is not earliest or a time, expected one of them: the first windows"
+                " would lack the sales before it"
+            )
+
+    def begins(self) -> datetime | None:
+        """Return the time before which no sales are read, None if all are."""
+        starting = self.summary.read.starting
+        return starting if isinstance(starting, datetime) else None
+
+    def _is_earliest(self) -> bool:
+        return self.summary.read.starting in {"earliest", None}  # None could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsSettings(StreamSettings):
+    """Settings of `totals`."""
+
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if totals would lack sales."""
+        if not self._is_earliest():
+            yield (
+                "--starting is not earliest, expected it for totals of all sales: they would lack"
+                " those before it"
+            )
+
 
 def add_parameters(
     kind: type[Settings],

@@ -15,7 +15,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from jobs.sales.lake import merge_totals
 from jobs.sales.reports import SalesLines
 from jobs.sales.results import make_records, print_table, write_records
-from jobs.sales.settings import RunSettings, StreamSettings
+from jobs.sales.settings import StreamSettings
+from jobs.sales.summaries import drop_begun
 from penstock.spark import BatchId, Checkpoint
 
 # Spark's default, which nobody chose: 200 tasks for the state of a hundred countries.
@@ -26,11 +27,16 @@ Write = Callable[[DataFrame, BatchId], None]
 
 
 def start_totals(
-    totals: DataFrame, settings: RunSettings, write: Write, lines: SalesLines
+    totals: DataFrame, settings: StreamSettings, write: Write, lines: SalesLines
 ) -> StreamingQuery:
-    """Start a query that passes all totals to `write` after each batch."""
-    spark = totals.sparkSession
-    checkpoint = Checkpoint(spark, settings.checkpoint)
+    """Start a query that passes all totals to `write` after each batch.
+
+    Windows that begin before the query would lack sales, and are left out.
+    """
+    spark, run = totals.sparkSession, settings.run
+    checkpoint = Checkpoint(spark, run.checkpoint)
+    if begins := settings.begins():
+        totals = drop_begun(totals, begins)
     if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
         spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
 
@@ -45,8 +51,8 @@ def start_totals(
             rows.unpersist()
 
     stream = totals.writeStream.outputMode("complete").foreachBatch(write_batch)
-    stream = stream.option("checkpointLocation", settings.checkpoint)
-    return stream.trigger(**settings.when()).start()
+    stream = stream.option("checkpointLocation", run.checkpoint)
+    return stream.trigger(**run.when()).start()
 
 
 def choose_write(settings: StreamSettings) -> Write:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -51,6 +52,11 @@ def total_in_windows(sales: DataFrame, key: str) -> DataFrame:
     The time of a sale is the timestamp of its Kafka record.
     """
     return total_sales(sales, key, F.window("timestamp", _LENGTH, _SLIDE).alias(WINDOW))
+
+
+def drop_begun(totals: DataFrame, begins: datetime) -> DataFrame:
+    """Leave out windows that begin before a time, from which on the sales were read."""
+    return totals.filter(F.col(f"{WINDOW}.start") >= F.lit(begins))
 
 
 def rank_totals(totals: DataFrame, key: str) -> DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +30,7 @@ from tests.spark.consuming import PASSWORD, USER
 from tests.spark.sales_figures import OWN, SEED, WINDOWS_STOP
 
 _TAIL, _REGIONS = 1_986, 2_050  # sales from the first on are written by `produce`
+_LATER = 1_500
 _GIVEN = os.environ.get("SALES")
 SAMPLE = Path(_GIVEN or Path(__file__).parents[3] / "shared/data/sales")
 SETS = {"own": OWN} | ({"sample": SEED} if _GIVEN or SAMPLE.is_dir() else {})
@@ -162,6 +163,25 @@ def test_every_table_is_right_to_the_cent(story):
     check_file(story.folder / "spark_output/sales_by_country.csv", summary, figures.countries[0])
     check_records(story.spark, story.kafka, totals, second)
     check_pictures(story.folder / "spark_output", figures.tables)
+
+
+@pytest.mark.parametrize("story", ["own"], indirect=True)
+def test_a_new_checkpoint_replaces_no_window_by_a_part_of_it(story):
+    rows, marks = story.load(), story.figures.region_marks
+    topic, totals, expected = story.add_topics(3)
+    later = dict(spread(marks))[_LATER] - timedelta(minutes=10)  # the length of a window
+
+    story.send(topic, rows, marks, 0, _LATER)
+    story.follow("windows", "old", "--topics", topic, "--output-topic", totals)
+    story.send(topic, rows, marks, _LATER, _REGIONS)
+    start = ("--starting", later.isoformat())
+    story.follow("windows", "new", "--topics", topic, "--output-topic", totals, *start)
+    story.follow("windows", "whole", "--topics", topic, "--output-topic", expected)
+
+    found, whole = (
+        story.run("results", "--topics", each, "--rows", "10000")[0] for each in (totals, expected)
+    )
+    assert found == whole
 
 
 def split_windows(table, by, rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +13,7 @@ from jobs.sales.settings import (
     FileSettings,
     ProduceSettings,
     StreamSettings,
+    TotalsSettings,
     add_parameters,
     read_parameters,
 )
@@ -62,6 +64,34 @@ def test_without_a_prefix_nothing_is_asked():
 def test_a_file_without_a_bucket_names_the_flag():
     with pytest.raises(SettingsError, match=r"SALES_BUCKET \(--bucket\) is missing, expected"):
         FileSettings().locate("sales.csv")
+
+
+_STREAM = (
+    *("--topics", "sales", "--bootstrap-servers", "b-1.example:9098", "--region", "eu-central-1"),
+    *("--checkpoint", "s3://b/c"),
+)
+_OFFSETS = '{"sales": {"0": 1}}'
+_TIME = "2026-01-05T12:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("kind", "starting"),
+    [
+        *((TotalsSettings, starting) for starting in ("latest", _OFFSETS, _TIME)),
+        *((StreamSettings, starting) for starting in ("latest", _OFFSETS)),
+    ],
+)
+def test_a_stream_counts_all_sales_of_what_it_writes(kind, starting):
+    with pytest.raises(SettingsError, match=r"^--starting is not earliest( or a time)?, expected"):
+        kind.from_args([*_STREAM, "--starting", starting], {})
+
+    kind.from_args(_STREAM, {})
+
+
+def test_windows_may_begin_at_a_time():
+    settings = StreamSettings.from_args([*_STREAM, "--starting", _TIME], {})
+
+    assert settings.begins() == datetime.fromisoformat(_TIME)
 
 
 _AVRO = (
