@@ -90,7 +90,9 @@ def read(consumer: Consumer, settings: ServiceSettings, stop: Event) -> None:
     while (left := due - time.monotonic()) > 0 and not stop.is_set():
         if records := consumer.poll(min(left, _PAUSE_SECONDS)):
             for record in records:
-                _LOG.debug("%s received message: %s", settings.host, record.value.decode())
+                # A tombstone has no value, and other programs may write any bytes.
+                text = (record.value or b"").decode(errors="backslashreplace")
+                _LOG.debug("%s received message: %s", settings.host, text)
             consumer.commit()
 
 

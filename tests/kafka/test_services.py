@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 
@@ -221,6 +221,20 @@ def test_a_service_is_refused_the_topic_and_the_group_of_the_other(
         )
         with pytest.raises(TopicForbiddenError, match=f"{re.escape(sentence)}$"):
             program.run(asked, Event())
+
+
+def test_a_tombstone_and_other_bytes_do_not_end_a_service(
+    program: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "service")
+    settings, stop, consumer = Mock(host="service-a-0", seconds=60), Event(), Mock()
+    consumer.poll.return_value = [Mock(value=value) for value in (None, b"\xff", "é".encode())]
+    consumer.commit.side_effect = stop.set
+
+    program.read(consumer, settings, stop)
+
+    start = "service-a-0 received message: "
+    assert caplog.messages == [f"{start}{text}" for text in ("", "\\xff", "é")]
 
 
 def _received(caplog: pytest.LogCaptureFixture) -> Counter[str]:
