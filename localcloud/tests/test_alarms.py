@@ -77,6 +77,11 @@ class Topic:
         policy = json.dumps(self._policy("kms:*", services))
         self._made("kms").put_key_policy(KeyId=self.key, PolicyName="default", Policy=policy)
 
+    def set_key(self, key):
+        self._made("sns").set_topic_attributes(
+            TopicArn=self.arn, AttributeName="KmsMasterKeyId", AttributeValue=key
+        )
+
     def messages(self):
         got = self._made("sqs").receive_message(QueueUrl=self._queue, MaxNumberOfMessages=10)
         for each in got.get("Messages", []):
@@ -208,6 +213,13 @@ def test_a_service_that_the_policies_keep_out_publishes_nothing(made, topic, put
     topic.let(["cloudwatch.amazonaws.com"], StringEquals={"aws:SourceAccount": "111111111111"})
     put(1, 1)
     assert (_state(made), topic.states()) == ("OK", [])
+    topic.let(["cloudwatch.amazonaws.com"])
+    topic.set_key("alias/aws/sns")
+    put(1)
+    assert (_state(made), topic.states()) == ("ALARM", [])
+    topic.set_key("")
+    put(1, 1)
+    assert (_state(made), topic.states()) == ("OK", ["OK"])
 
 
 def test_an_alarm_that_is_not_evaluated_is_named(made, topic, control, account):

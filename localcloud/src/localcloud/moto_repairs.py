@@ -89,6 +89,9 @@ def _get_permission(bucket: Any, action: str, resource: str) -> Any:
     """
     request = Request(action, resource, {"aws:SecureTransport": "true"})
     allowed = judge_resource(read_statements(bucket.policy), request, _ANYBODY) is Verdict.ALLOWED
+    stored = bucket.keys.get(resource.partition("/")[2])
+    if str(getattr(stored, "encryption", "")).startswith("aws:kms"):
+        allowed = False  # nobody's key: S3 User Guide, "Using server-side encryption with AWS KMS"
     return PermissionResult.PERMITTED if allowed else PermissionResult.NEUTRAL
 
 

@@ -136,6 +136,7 @@ def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket)
 
 def test_a_bucket_may_be_public(client, make_bucket):
     bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
+    s3.delete_bucket_encryption(Bucket=bucket)
     anybody = client("s3", config=Config(signature_version=UNSIGNED))
     s3.put_object(Bucket=bucket, Key="k", Body=b"x")
     with pytest.raises(ClientError, match="403"):

@@ -279,6 +279,7 @@ def _call_context(call: Call) -> dict[str, str]:
         context["s3:prefix"] = str(prefix)
     for name, value in (call.params.get("EncryptionContext") or {}).items():
         context[f"kms:EncryptionContext:{name}"] = str(value)
+    context["kms:CallerAccount"] = call.account
     if call.service != "kms":
         context["kms:ViaService"] = f"{call.service}.{call.region}.amazonaws.com"
     return context

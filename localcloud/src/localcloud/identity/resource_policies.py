@@ -18,6 +18,8 @@ from localcloud.identity.policies import Statement, read_statements
 KeyUse: TypeAlias = tuple[str, str, dict[str, str]]
 
 _ENCRYPTION = "kms:EncryptionContext"
+_MANAGED = "alias/aws/"  # the start of the aliases of AWS's own keys
+_ALLOW_KEY = {"Effect": "Allow", "Action": "kms:*", "Resource": "*"}
 _USES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
 # DynamoDB decrypts the table's data key for whoever reads or writes: DynamoDB Developer Guide,
 # "DynamoDB encryption at rest: usage notes".
@@ -90,31 +92,29 @@ def find_bucket(name: str) -> tuple[str, Any]:
 
 
 def key_use_of_secret(arn: str, operation: str, given: str | None = None) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by a call on a secret: its key, or a given one."""
+    """Yield the use of a key by a call on a secret: its key, a given one, or that of AWS."""
     region, account = arn.split(":")[3:5]
     secret = secretsmanager_backends[account][region].secrets.get(arn)
-    key_id = given or getattr(secret, "kms_key_id", None)
+    key_id = given or getattr(secret, "kms_key_id", None) or f"{_MANAGED}secretsmanager"
     yield from key_uses(
         _USES_SECRET.get(operation, ()), account, region, key_id, {"SecretARN": arn}
     )
 
 
 def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by reading or writing an object."""
+    """Yield the use of a key by reading or writing an object."""
     account, bucket = find_bucket(params["Bucket"])
     if bucket is None or action not in _USES_OBJECT:
         return
-    stored = bucket.keys.get(params["Key"]) if action == "s3:GetObject" else None
-    own = params.get("SSEKMSKeyId") or getattr(stored, "kms_key_id", None)
-    key_id = own or _default_key(bucket)
-    if key_id and not key_id.startswith("alias/aws/"):
-        end = "" if _has_bucket_key(bucket) else f"/{params['Key']}"
-        context = {f"{_ENCRYPTION}:aws:s3:arn": f"arn:aws:s3:::{params['Bucket']}{end}"}
-        yield _USES_OBJECT[action], key_arn(account, bucket.region_name, key_id), context
+    read = action == "s3:GetObject"
+    key_id = _key_to_read(bucket, params) if read else _key_to_write(bucket, params)
+    end = "" if _has_bucket_key(bucket) else f"/{params['Key']}"
+    use = {"aws:s3:arn": f"arn:aws:s3:::{params['Bucket']}{end}"}
+    yield from key_uses((_USES_OBJECT[action],), account, bucket.region_name, key_id, use)
 
 
 def key_use_of_table(arn: str) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by reading or writing items of a table."""
+    """Yield the use of a key by reading or writing items of a table."""
     region, account, end = arn.split(":", 5)[3:]
     table = dynamodb_backends[account][region].tables.get(end.split("/")[1])
     sse = (getattr(table, "sse_specification", None) or {}) if table else {}
@@ -123,7 +123,7 @@ def key_use_of_table(arn: str) -> Iterator[KeyUse]:
 
 
 def key_use_of_queue(arn: str, action: str) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by sending or receiving messages of a queue."""
+    """Yield the use of a key by sending or receiving messages of a queue."""
     region, account, name = arn.split(":", 5)[3:]
     queue = sqs_backends[account][region].queues.get(name)
     key_id = getattr(queue, "kms_master_key_id", None)
@@ -132,7 +132,7 @@ def key_use_of_queue(arn: str, action: str) -> Iterator[KeyUse]:
 
 
 def key_use_of_topic(arn: str, action: str) -> Iterator[KeyUse]:
-    """Yield the use of a customer managed key by publishing to a topic."""
+    """Yield the use of a key by publishing to a topic."""
     region, account = arn.split(":")[3:5]
     key_id = getattr(sns_backends[account][region].topics.get(arn), "kms_master_key_id", None)
     context = {"aws:sns:topicArn": arn}
@@ -142,20 +142,34 @@ def key_use_of_topic(arn: str, action: str) -> Iterator[KeyUse]:
 def key_uses(
     actions: tuple[str, ...], account: str, region: str, key_id: str | None, use: dict[str, str]
 ) -> Iterator[KeyUse]:
-    """Yield the actions on a key, unless it is AWS's own, which the whole account may use."""
-    if key_id and "alias/aws/" not in key_id:
-        context = {f"{_ENCRYPTION}:{name}": value for name, value in use.items()}
-        yield from ((action, key_arn(account, region, key_id), context) for action in actions)
+    """Yield the actions on a key; one of AWS's own has its alias for an ARN."""
+    if not key_id:
+        return
+    key = key_id if key_id.startswith("arn:") else f"arn:aws:kms:{region}:{account}:{key_id}"
+    if _MANAGED not in key_id:
+        key = key_arn(account, region, key_id)
+    context = {f"{_ENCRYPTION}:{name}": value for name, value in use.items()}
+    yield from ((action, key, context) for action in actions)
 
 
 def _is_arn(resource: str | None) -> TypeGuard[str]:
     return resource is not None and resource.count(":") >= 5
 
 
-def _default_key(bucket: Any) -> str | None:
+def _key_to_read(bucket: Any, params: dict[str, Any]) -> str | None:
+    """Return the key of an object, as it was encrypted when it was written."""
+    stored = bucket.keys.get(params["Key"])
+    return _key_of_s3(getattr(stored, "encryption", None), getattr(stored, "kms_key_id", None))
+
+
+def _key_to_write(bucket: Any, params: dict[str, Any]) -> str | None:
     default = _encryption_rule(bucket).get("ApplyServerSideEncryptionByDefault", {})
-    key: str | None = default.get("KMSMasterKeyID")
-    return key
+    key_id = params.get("SSEKMSKeyId") or default.get("KMSMasterKeyID")
+    return _key_of_s3(params.get("ServerSideEncryption") or default.get("SSEAlgorithm"), key_id)
+
+
+def _key_of_s3(algorithm: str | None, key_id: str | None) -> str | None:
+    return (key_id or f"{_MANAGED}s3") if str(algorithm).startswith("aws:kms") else None
 
 
 def _has_bucket_key(bucket: Any) -> bool:
@@ -179,6 +193,14 @@ def _secret_policy(account: str, region: str, end: str) -> Any:
 
 
 def _key_policy(account: str, region: str, end: str) -> Any:
+    """Return the policy of a key; one of AWS's own lets its account in, by its service.
+
+    KMS Developer Guide, "AWS managed keys". The service that calls is the key's anyway.
+    """
+    if end.startswith(_MANAGED):
+        condition = {"StringEquals": {"kms:CallerAccount": account}}
+        everybody = {"AWS": "*"}  # no service, when it calls for itself
+        return {"Statement": {**_ALLOW_KEY, "Principal": everybody, "Condition": condition}}
     key = kms_backends[account][region].keys.get(end.removeprefix("key/"))
     return key.policy if key else None
 

@@ -32,11 +32,18 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
             # key counts as the prefix of the listing (ceph pull request 68577).
             yield Access("s3:ListBucket", f"arn:aws:s3:::{bucket}", {"s3:prefix": key})
         if source := call.params.get("CopySource"):
-            yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
+            yield from _read_source(source.lstrip("/").partition("?")[0])
         for use in key_use_of_object(call.params, action):
             yield Access(*use)
             if call.operation in DECRYPTS:
                 yield Access("kms:Decrypt", *use[1:])
+
+
+def _read_source(path: str) -> Iterator[Access]:
+    bucket, _, key = path.partition("/")
+    yield Access("s3:GetObject", f"arn:aws:s3:::{path}")
+    for use in key_use_of_object({"Bucket": bucket, "Key": key}, "s3:GetObject"):
+        yield Access(*use)
 
 
 def _is_there(bucket: str, key: str) -> bool:
