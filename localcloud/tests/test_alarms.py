@@ -82,6 +82,9 @@ class Topic:
             TopicArn=self.arn, AttributeName="KmsMasterKeyId", AttributeValue=key
         )
 
+    def disable_key(self):
+        self._made("kms").disable_key(KeyId=self.key)
+
     def messages(self):
         got = self._made("sqs").receive_message(QueueUrl=self._queue, MaxNumberOfMessages=10)
         for each in got.get("Messages", []):
@@ -214,12 +217,15 @@ def test_a_service_that_the_policies_keep_out_publishes_nothing(made, topic, put
     put(1, 1)
     assert (_state(made), topic.states()) == ("OK", [])
     topic.let(["cloudwatch.amazonaws.com"])
-    topic.set_key("alias/aws/sns")
+    topic.disable_key()
     put(1)
     assert (_state(made), topic.states()) == ("ALARM", [])
-    topic.set_key("")
+    topic.set_key("alias/aws/sns")
     put(1, 1)
-    assert (_state(made), topic.states()) == ("OK", ["OK"])
+    assert (_state(made), topic.states()) == ("OK", [])
+    topic.set_key("")
+    put(1)
+    assert (_state(made), topic.states()) == ("ALARM", ["ALARM"])
 
 
 def test_an_alarm_that_is_not_evaluated_is_named(made, topic, control, account):
@@ -286,7 +292,7 @@ def test_triggers_that_start_no_function_are_refused(made, topic):
             call()
 
 
-@pytest.mark.parametrize("keeps_out", ["topic", "key", None])
+@pytest.mark.parametrize("keeps_out", ["topic", "key", "state", None])
 def test_a_buckets_topic_must_let_s3_in(made, topic, keeps_out, account):
     bucket = f"notifying-{keeps_out}-{account}".lower()
     made("s3").create_bucket(
@@ -295,6 +301,8 @@ def test_a_buckets_topic_must_let_s3_in(made, topic, keeps_out, account):
     named = {"aws:SourceAccount": account, "aws:SourceArn": f"arn:aws:s3:::{bucket}"}
     topic.let(["cloudwatch.amazonaws.com" if keeps_out == "topic" else _S3], StringEquals=named)
     topic.let_use_key("cloudwatch.amazonaws.com" if keeps_out == "key" else _S3)
+    if keeps_out == "state":
+        topic.disable_key()
     asked = {"TopicConfigurations": [{"TopicArn": topic.arn, "Events": ["s3:ObjectCreated:*"]}]}
 
     def put():
@@ -316,4 +324,8 @@ def test_a_log_groups_key_must_let_its_logs_in(made, topic, account):
     made("logs").create_log_group(logGroupName="g", kmsKeyId=key)
     topic.let_use_key("logs.us-east-1.amazonaws.com")
     with pytest.raises(ClientError, match="could not be used"):
+        made("logs").associate_kms_key(logGroupName="g", kmsKeyId=key)
+    topic.let_use_key(f"logs.{_REGION}.amazonaws.com")
+    topic.disable_key()
+    with pytest.raises(ClientError, match=r"could not be used.* is disabled"):
         made("logs").associate_kms_key(logGroupName="g", kmsKeyId=key)

@@ -92,7 +92,7 @@ _SENTENCES = [
     ({"AllowedPattern": "^[0-9]+$"}, "ParameterPatternMismatchException", "allowedPattern"),
     ({"AllowedPattern": "("}, "InvalidAllowedPatternException", "missing"),
     ({"KeyId": "alias/aws/ssm"}, "ValidationException", "for SecureString type parameter only"),
-    ({"KeyId": "none", "Type": "SecureString"}, "InvalidKeyId", "is Missing"),
+    ({"KeyId": "none", "Type": "SecureString"}, "InvalidKeyId", "does not exist"),
     ({"Type": "Text"}, "ValidationException", "enum value set"),
 ]
 
@@ -129,14 +129,14 @@ def test_an_encrypted_value_is_read_with_decryption_only(client, ssm, root, key)
     assert (kept["Value"], kept["KeyId"]) == ("secret", key)
 
     client("kms", account=CONSUMER).disable_key(KeyId=key.rpartition("/")[2])
-    with pytest.raises(ssm.exceptions.InvalidKeyId, match="is Disabled"):
+    with pytest.raises(ssm.exceptions.InvalidKeyId, match="is disabled"):
         ssm.get_parameter(**read)
 
 
 def test_a_key_that_signs_does_not_encrypt(client, ssm, root):
     kms = client("kms", account=CONSUMER)
     signs = kms.create_key(KeyUsage="SIGN_VERIFY", KeySpec="ECC_NIST_P256")["KeyMetadata"]["Arn"]
-    with pytest.raises(ssm.exceptions.InvalidKeyId, match="is for SIGN_VERIFY"):
+    with pytest.raises(ssm.exceptions.InvalidKeyId, match="key usage is SIGN_VERIFY"):
         _put(ssm, f"{root}/a", "s", "SecureString", KeyId=signs)
 
 

@@ -42,7 +42,7 @@ def test_a_cluster_is_of_one_type(kafka):
         ),
         (
             {"EncryptionInfo": {"EncryptionAtRest": {"DataVolumeKMSKeyId": _NO_KEY}}},
-            f"The KMS key {_NO_KEY} doesn't exist",
+            f"Key '{_NO_KEY}' does not exist",
         ),
         (
             {"LoggingInfo": {"BrokerLogs": {"CloudWatchLogs": {"Enabled": True, "LogGroup": "g"}}}},

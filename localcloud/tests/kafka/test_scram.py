@@ -45,6 +45,17 @@ def test_secrets_that_msk_cannot_use(kafka, cluster, keep_secret, changes, messa
     assert kafka.list_scram_secrets(ClusterArn=arn)["SecretArnList"] == []
 
 
+def test_msk_cannot_use_a_secret_whose_key_is_disabled(client, kafka, cluster, keep_secret):
+    arn, users = cluster
+    key = client("kms").create_key()["KeyMetadata"]["Arn"]
+    secret = keep_secret("anna", "a-1", KmsKeyId=key)
+    client("kms").disable_key(KeyId=key.rpartition("/")[2])
+    answer = kafka.batch_associate_scram_secret(ClusterArn=arn, SecretArnList=[secret])
+    (refused,) = answer["UnprocessedScramSecrets"]
+    assert f"able to access the provided secret: {key} is disabled" in refused["ErrorMessage"]
+    assert users == {}
+
+
 def test_an_invalid_secret_is_rejected(kafka, cluster):
     arn, _ = cluster
     unknown = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:AmazonMSK_none-AbCdEf"

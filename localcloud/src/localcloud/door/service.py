@@ -22,8 +22,10 @@ from typing import NamedTuple
 
 from moto.core.request import Request
 
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.access import PassedRoles, Resources, no_role
+from localcloud.identity.key_states import KeyFlaw
 
 _SHOWS_OR_TAKES_AWAY = re.compile(
     "BatchDelete|BatchGet|Delete|Deregister|Describe|Detach|Disassociate|Filter|Get|Head|List|Query"
@@ -57,6 +59,10 @@ class Moto:
     ignores: str = ""
 
 
+def _usual_key_error(flaw: KeyFlaw) -> AwsError:
+    return AwsError(f"KMS{flaw.plain}", flaw.says, status=400)
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """An AWS service, by its name in boto3.
@@ -73,6 +79,7 @@ class Service:
     prefix: of its actions in IAM; its name
     actions: operation -> its action in IAM, without the prefix
     denial: its error for a call that IAM denies; the usual one of its protocol
+    key_error: its error for a key of KMS that does not work; KMSDisabledException and the like
     passed_roles: the roles that the caller passes to a service
     linked_roles: operation -> the service-linked role that it needs
     keys: operation -> the names that lead to the parameter with the key of what it creates
@@ -97,6 +104,7 @@ class Service:
     prefix: str = ""
     actions: Mapping[str, str] = field(default_factory=dict)
     denial: ErrorCode | None = None
+    key_error: Callable[[KeyFlaw], AwsError] = _usual_key_error
     passed_roles: PassedRoles = no_role
     linked_roles: Mapping[str, LinkedRole] = field(default_factory=dict)
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

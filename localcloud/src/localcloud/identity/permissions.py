@@ -22,6 +22,7 @@ from localcloud.identity.callers import Caller
 from localcloud.identity.conditions import Context
 from localcloud.identity.decisions import Decision, note_decision
 from localcloud.identity.dependent_access import list_dependent_access
+from localcloud.identity.key_states import find_flaw
 from localcloud.identity.policies import (
     Principal,
     Request,
@@ -185,6 +186,8 @@ def _check(call: Call, access: Access, owner: str) -> None:
         needs_resource=needs_key_policy,
     ):
         raise _denied(call, str(_Denial(caller, access, own, by_resource)))
+    if flaw := find_flaw(access.action, access.resource):
+        raise find_service(call.service).key_error(flaw)
 
 
 def _combine(

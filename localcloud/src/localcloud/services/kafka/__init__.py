@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.door.service import ErrorCode, LinkedRole, Service
 from localcloud.identity.access import by_parameter, role_in
@@ -53,6 +54,7 @@ SERVICE = Service(
     ),
     # Service Authorization Reference, "Amazon MSK": dependent actions.
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
+    key_error=lambda flaw: AwsError("BadRequestException", flaw.says, status=400),
     changes_network=True,
     status=("clusters",),
     ignored={

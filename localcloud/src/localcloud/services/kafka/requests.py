@@ -8,7 +8,6 @@ from typing import Any
 from moto.logs.models import logs_backends
 
 from localcloud.door.operations import Call
-from localcloud.identity.resource_policies import key_arn, policy_of
 from localcloud.services.kafka.authorities import read_authorities
 from localcloud.services.kafka.configurations import find_revision
 from localcloud.services.kafka.listeners import (
@@ -172,9 +171,6 @@ def _fill_group(group: dict[str, Any]) -> dict[str, Any]:
 
 def _fill_encryption(call: Call, given: dict[str, Any]) -> dict[str, Any]:
     own_key = f"arn:aws:kms:{call.region}:{call.account}:key/aws-managed-msk"
-    key = given.get("EncryptionAtRest", {}).get("DataVolumeKMSKeyId")
-    if key and policy_of(key_arn(call.account, call.region, key)) in (None, []):
-        raise bad_request(f"The KMS key {key} doesn't exist: assumption `msk-key-and-log`")
     return {
         "EncryptionAtRest": given.get("EncryptionAtRest", {"DataVolumeKMSKeyId": own_key}),
         "EncryptionInTransit": {

@@ -12,6 +12,8 @@ from moto.secretsmanager.models import secretsmanager_backends
 
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, operation
+from localcloud.identity.key_states import find_flaw
+from localcloud.identity.resource_policies import key_arn
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.listeners import is_enabled
 from localcloud.services.kafka.model import Cluster, all_clusters, bad_request, take_page
@@ -111,10 +113,15 @@ def _read_user(cluster: Cluster, arn: str) -> tuple[str, str]:
         raise _UnusableSecretError(
             f"Amazon MSK wasn't able to access the provided secret: {error.message}"
         ) from error
-    if (secret.to_dict().get("KmsKeyId") or "aws/secretsmanager").endswith("aws/secretsmanager"):
+    key = secret.to_dict().get("KmsKeyId") or "aws/secretsmanager"
+    if key.endswith("aws/secretsmanager"):
         raise _UnusableSecretError(
             "The provided secret is encrypted with the default key of Secrets Manager; Amazon MSK "
             "needs a customer managed key."
+        )
+    if flaw := find_flaw("kms:Decrypt", key_arn(account, region, key)):
+        raise _UnusableSecretError(
+            f"Amazon MSK wasn't able to access the provided secret: {flaw.says}"
         )
     return _parse_user(value.get("SecretString", ""))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.door.service import Moto, Service
 from localcloud.identity.access import Access
@@ -24,6 +25,7 @@ SERVICE = Service(
     endpoint="kms",
     throttle=None,
     resources=list_resources,
+    key_error=lambda flaw: AwsError(flaw.exception, flaw.says, status=400),
     moto=Moto(
         keeps=(
             "CancelKeyDeletion CreateAlias CreateKey Decrypt DisableKey EnableKey Encrypt "

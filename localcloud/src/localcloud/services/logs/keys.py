@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
-from localcloud.notices import policy_lets
+from localcloud.notices import find_obstacle
 
 _ACTIONS = ("Encrypt", "Decrypt", "ReEncryptFrom", "GenerateDataKey", "DescribeKey")
 
@@ -26,9 +26,6 @@ def _check_key(call: Call, key: str, group: str) -> None:
     service = f"logs.{call.region}.amazonaws.com"
     context = {"kms:EncryptionContext:aws:logs:arn": group}
     for action in _ACTIONS:
-        if not policy_lets(key, service, f"kms:{action}", context):
-            raise AwsError(
-                "InvalidParameterException",
-                f"The specified KMS Key Id could not be used: the policy of {key} does not allow "
-                f"{service} kms:{action} for {group}",
-            )
+        if obstacle := find_obstacle(key, service, f"kms:{action}", context):
+            said = f"The specified KMS Key Id could not be used for {group}: {obstacle}"
+            raise AwsError("InvalidParameterException", said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.door.errors import AwsError
 from localcloud.door.service import ErrorCode, LinkedRole, Moto, Service
 from localcloud.identity.access import by_parameter
 
@@ -18,6 +19,7 @@ SERVICE = Service(
     operations=("instances", "lifecycle", "parameter_groups"),
     linked_roles={"CreateDBInstance": LinkedRole("rds.amazonaws.com", "AWSServiceRoleForRDS")},
     keys={"CreateDBInstance": ("KmsKeyId",)},
+    key_error=lambda flaw: AwsError("KMSKeyNotAccessibleFault", flaw.says, status=400),
     contents={
         "CreateDBInstance": ("MasterUserPassword",),
         "ModifyDBInstance": ("MasterUserPassword",),

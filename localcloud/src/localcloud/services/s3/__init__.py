@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.door.errors import AwsError
 from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.s3.iam_resources import list_resources
 
@@ -9,6 +10,7 @@ SERVICE = Service(
     "s3",
     endpoint="s3",
     throttle=ErrorCode("SlowDown", 503),
+    key_error=lambda flaw: AwsError(f"KMS.{flaw.exception}", flaw.says, status=400),
     resources=list_resources,
     operations=("notifications",),
     signing_names=("s3", "s3express"),

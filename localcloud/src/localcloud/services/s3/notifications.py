@@ -9,7 +9,7 @@ from typing import Any
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.identity.resource_policies import KeyUse, key_use_of_queue, key_use_of_topic
-from localcloud.notices import policy_lets, refuse_trigger
+from localcloud.notices import find_obstacle, refuse_trigger
 
 _S3 = "s3.amazonaws.com"
 
@@ -25,7 +25,7 @@ def put_bucket_notification_configuration(call: Call) -> HttpAnswer:
 
 
 def _check_destinations(call: Call, given: dict[str, Any]) -> None:
-    """Refuse topics and queues whose policy, or whose key's, does not let S3 send its test message.
+    """Refuse topics and queues whose policy or key does not let S3 send its test message.
 
     Its request to KMS names the bucket and its account: assumption `bucket-notifications`.
     """
@@ -36,12 +36,9 @@ def _check_destinations(call: Call, given: dict[str, Any]) -> None:
     for arn, action, uses in _destinations(given):
         needed = chain([(action, arn)], ((use, key) for use, key, _ in uses))
         for needs, resource in needed:
-            if not policy_lets(resource, _S3, needs, context):
-                raise AwsError(
-                    "InvalidArgument",
-                    "Unable to validate the following destination configurations: the policy of "
-                    f"{resource} does not allow {_S3} {needs}",
-                )
+            if obstacle := find_obstacle(resource, _S3, needs, context):
+                said = f"Unable to validate the following destination configurations: {obstacle}"
+                raise AwsError("InvalidArgument", said)
 
 
 def _destinations(given: dict[str, Any]) -> Iterator[tuple[str, str, Iterator[KeyUse]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, by_parameter
@@ -35,6 +36,9 @@ SERVICE = Service(
     operations=("subscriptions",),
     actions={"PublishBatch": "Publish"},
     denial=ErrorCode("AuthorizationError", 403),
+    key_error=lambda flaw: AwsError(
+        f"KMS{flaw.plain.removesuffix('Exception')}", flaw.says, status=400
+    ),
     contents={"Publish": ("Message",), "PublishBatch": ("PublishBatchRequestEntries",)},
     moto=Moto(
         keeps=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.identity.access import Access, arn_of
@@ -33,6 +34,7 @@ SERVICE = Service(
         "SendMessageBatch": "SendMessage",
     },
     denial=ErrorCode("AccessDenied", 403),
+    key_error=lambda flaw: AwsError(f"KMS.{flaw.plain}", flaw.says, status=400),
     contents={"SendMessage": ("MessageBody",), "SendMessageBatch": ("Entries",)},
     moto=Moto(
         keeps=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.door.errors import AwsError
 from localcloud.door.service import ErrorCode, Moto, Service
 from localcloud.services.ssm.iam_resources import list_resources
 
@@ -9,6 +10,7 @@ SERVICE = Service(
     "ssm",
     endpoint="ssm",
     throttle=ErrorCode("ThrottlingException", 400),
+    key_error=lambda flaw: AwsError("InvalidKeyId", flaw.says, status=400),
     resources=list_resources,
     operations=("parameters",),
     contents={"PutParameter": ("Value",)},  # it may be a SecureString

@@ -1,4 +1,4 @@
-"""Parameter Store is moto's, with the checks on names, values and keys that moto lacks.
+"""Parameter Store is moto's, with the checks on names and values that moto lacks.
 
 Systems Manager User Guide, "Requirements and constraints for parameter names" and "Managing
 parameter tiers"; Systems Manager API Reference, PutParameter.
@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from moto.kms.models import kms_backends
-
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
-from localcloud.identity.resource_policies import key_arn
-from localcloud.services.ssm.iam_resources import find_parameter, list_decrypted
+from localcloud.services.ssm.iam_resources import find_parameter
 
 _INVALID = "ValidationException"
 _NAME = re.compile(r"(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_.-]+")
@@ -33,14 +30,13 @@ _NAME_RULE = (
     "can consist of sub-paths divided by slash symbol; each sub-path can be formed as a mix of "
     "letters, numbers and the following 3 symbols .-_"
 )
-_USAGES = (None, "ENCRYPT_DECRYPT")  # moto stores None for the default
 _MAX_NAME, _MAX_LEVELS = 1011, 15
 _MAX_BYTES = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
 
 
 @operation("ssm", "PutParameter")
 def put_parameter(call: Call) -> HttpAnswer:
-    """Let moto store the parameter, if name, value and key are as AWS accepts them."""
+    """Let moto store the parameter, if name and value are as AWS accepts them."""
     check_params(call, _INVALID)
     params = call.params
     _check_name(call, params["Name"])
@@ -53,9 +49,7 @@ def put_parameter(call: Call) -> HttpAnswer:
             f"change to {kind}; delete it and create it again",
         )
     _check_value(params, params.get("AllowedPattern") or getattr(known, "allowed_pattern", None))
-    if kind == "SecureString":
-        _check_key(call, params.get("KeyId") or getattr(known, "keyid", None))
-    elif "KeyId" in params:
+    if kind != "SecureString" and "KeyId" in params:
         raise AwsError(_INVALID, "KeyId is required for SecureString type parameter only.")
     return call.forward()
 
@@ -65,7 +59,7 @@ def put_parameter(call: Call) -> HttpAnswer:
 @operation("ssm", "GetParameterHistory")
 @operation("ssm", "GetParametersByPath")
 def get_parameters(call: Call) -> HttpAnswer:
-    """Let moto read the parameters, if the keys of those that are decrypted still work."""
+    """Let moto read the parameters, if names and path are as AWS accepts them."""
     check_params(call, _INVALID)
     path = call.params.get("Path")
     if path is not None and not _PATH.fullmatch(path):
@@ -75,8 +69,6 @@ def get_parameters(call: Call) -> HttpAnswer:
     for name in call.params.get("Names", [call.params.get("Name", "")]):
         if "/" in name and not name.startswith(("/", "arn:")):
             raise AwsError(_INVALID, _NAME_RULE)
-    for found in list_decrypted(call):
-        _check_key(call, found.keyid)
     return call.forward()
 
 
@@ -114,16 +106,3 @@ def _check_value(params: dict[str, Any], pattern: str | None) -> None:
             "ParameterPatternMismatchException",
             f"Parameter value, cannot be validated against allowedPattern: {pattern}",
         )
-
-
-def _check_key(call: Call, key_id: str | None) -> None:
-    """Raise AwsError for a customer managed key that cannot encrypt or decrypt."""
-    if not key_id or key_id.endswith("alias/aws/ssm"):
-        return
-    region, account, end = key_arn(call.account, call.region, key_id).split(":", 5)[3:]
-    key = kms_backends[account][region].keys.get(end.removeprefix("key/"))
-    if key is None or key.key_state != "Enabled":
-        state = key.key_state if key else "Missing"
-        raise AwsError("InvalidKeyId", f"The key {key_id} is {state}")
-    if key.key_usage not in _USAGES:
-        raise AwsError("InvalidKeyId", f"The key {key_id} is for {key.key_usage}")
