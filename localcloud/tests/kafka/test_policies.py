@@ -104,6 +104,15 @@ def test_connections_that_do_not_fit_are_refused(open_cluster, make_cluster, cli
     assert code == "NotFoundException"
 
 
+def test_a_role_that_the_policy_names_must_exist(kafka, make_cluster):
+    arn = make_cluster()["ClusterArn"]
+    policy = _policy(arn).replace(":root", ":role/nobody")
+    assert refusal(kafka.put_cluster_policy, ClusterArn=arn, Policy=policy) == (
+        "BadRequestException",
+        "The cluster policy is not valid. The IAM Principal was not found.",
+    )
+
+
 @pytest.fixture
 def open_cluster(kafka, make_cluster):
     """Make a cluster that VPC connections with IAM may reach; returns its ARN."""

@@ -77,7 +77,7 @@ def test_a_key_policy_decides_inside_its_account_too(client):
     key = kms.create_key()["KeyMetadata"]["Arn"]
     sealed = client("kms", **keys).encrypt(KeyId=key, Plaintext=b"x")["CiphertextBlob"]
     assert client("kms", **keys).decrypt(CiphertextBlob=sealed)["Plaintext"] == b"x"
-    other = allow("kms:*", Principal={"AWS": "arn:aws:iam::111111111111:role/other"})
+    other = allow("kms:*", Principal={"AWS": make_role(iam, trust(PRODUCER))})
     kms.put_key_policy(KeyId=key, PolicyName="default", Policy=document(other))
     with pytest.raises(ClientError, match="no resource-based policy allows the kms:Decrypt"):
         client("kms", **keys).decrypt(CiphertextBlob=sealed)

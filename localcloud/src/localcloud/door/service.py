@@ -40,6 +40,18 @@ class ErrorCode(NamedTuple):
     status: int
 
 
+class Policies(NamedTuple):
+    """Policies that name principals: the error for a role or user that does not exist.
+
+    The message has {} for the role; `stored_by` has the operations that store a policy, each with
+    the names that lead to its parameter.
+    """
+
+    code: str
+    message: str
+    stored_by: Mapping[str, tuple[str, ...]]
+
+
 class LinkedRole(NamedTuple):
     """A service-linked role: the service that it trusts, and its name."""
 
@@ -83,6 +95,7 @@ class Service:
     passed_roles: the roles that the caller passes to a service
     linked_roles: operation -> the service-linked role that it needs
     keys: operation -> the names that lead to the parameter with the key of what it creates
+    policies: its policies that name principals; None: it has none
     contents: operation -> parameters that the call log must not show
     check: refuses a call that the service itself does not allow, beside IAM
     settle: does what follows from a call that succeeded, and may change the answer
@@ -108,6 +121,7 @@ class Service:
     passed_roles: PassedRoles = no_role
     linked_roles: Mapping[str, LinkedRole] = field(default_factory=dict)
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    policies: Policies | None = None
     contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     check: Callable[[Call], None] = lambda _call: None
     settle: Callable[[Call, HttpAnswer], HttpAnswer] = lambda _call, answer: answer

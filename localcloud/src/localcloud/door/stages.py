@@ -29,6 +29,7 @@ from localcloud.faults import Faults
 from localcloud.identity import callers, permissions
 from localcloud.identity.clocks import refuse_skewed
 from localcloud.identity.dependent_access import create_linked_role
+from localcloud.identity.principals import refuse_unknown_principals
 
 _log = logging.getLogger(__name__)
 _loading = threading.Lock()
@@ -142,6 +143,7 @@ def authorize(exchange: Exchange, go_on: Next) -> HttpAnswer:
     refuse_skewed(signed, call.service, call.protocol, datetime.now(UTC))
     call.owner = permissions.authorize(call)
     exchange.service.check(call)
+    refuse_unknown_principals(call)
     return go_on()
 
 

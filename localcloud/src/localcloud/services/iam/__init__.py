@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.door.service import ErrorCode, Moto, Service
+from localcloud.door.service import ErrorCode, Moto, Policies, Service
 from localcloud.services.iam.iam_resources import list_resources
 
 SERVICE = Service(
@@ -11,6 +11,14 @@ SERVICE = Service(
     throttle=ErrorCode("Throttling", 400),
     resources=list_resources,
     operations=("policy_quotas",),
+    policies=Policies(
+        "MalformedPolicyDocument",
+        'Invalid principal in policy: "AWS":"{}"',
+        {
+            "CreateRole": ("AssumeRolePolicyDocument",),
+            "UpdateAssumeRolePolicy": ("PolicyDocument",),
+        },
+    ),
     one_at_a_time=True,
     moto=Moto(
         keeps=(

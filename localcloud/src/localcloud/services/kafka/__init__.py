@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, LinkedRole, Service
+from localcloud.door.service import ErrorCode, LinkedRole, Policies, Service
 from localcloud.identity.access import by_parameter, role_in
 
 _LINKED = LinkedRole("kafka.amazonaws.com", "AWSServiceRoleForKafka")
@@ -55,6 +55,11 @@ SERVICE = Service(
     # Service Authorization Reference, "Amazon MSK": dependent actions.
     keys={"CreateCluster": _AT_REST, "CreateClusterV2": ("Provisioned", *_AT_REST)},
     key_error=lambda flaw: AwsError("BadRequestException", flaw.says, status=400),
+    policies=Policies(
+        "BadRequestException",
+        "The cluster policy is not valid. The IAM Principal was not found.",
+        {"PutClusterPolicy": ("Policy",)},
+    ),
     changes_network=True,
     status=("clusters",),
     ignored={

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.door.service import Moto, Service
+from localcloud.door.service import Moto, Policies, Service
 from localcloud.identity.access import Access
 from localcloud.identity.resource_policies import key_arn
 from localcloud.moto_repairs import read_key_of_ciphertext
@@ -26,6 +26,11 @@ SERVICE = Service(
     throttle=None,
     resources=list_resources,
     key_error=lambda flaw: AwsError(flaw.exception, flaw.says, status=400),
+    policies=Policies(
+        "MalformedPolicyDocumentException",
+        "Policy contains a statement with one or more invalid principals.",
+        {"CreateKey": ("Policy",), "PutKeyPolicy": ("Policy",)},
+    ),
     moto=Moto(
         keeps=(
             "CancelKeyDeletion CreateAlias CreateKey Decrypt DisableKey EnableKey Encrypt "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from localcloud.door.errors import AwsError
-from localcloud.door.service import ErrorCode, Moto, Service
+from localcloud.door.service import ErrorCode, Moto, Policies, Service
 from localcloud.services.s3.iam_resources import list_resources
 
 SERVICE = Service(
@@ -13,6 +13,9 @@ SERVICE = Service(
     key_error=lambda flaw: AwsError(f"KMS.{flaw.exception}", flaw.says, status=400),
     resources=list_resources,
     operations=("notifications",),
+    policies=Policies(
+        "MalformedPolicy", "Invalid principal in policy", {"PutBucketPolicy": ("Policy",)}
+    ),
     signing_names=("s3", "s3express"),
     one_at_a_time=True,
     moto=Moto(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Moto, Service
+from localcloud.door.service import ErrorCode, Moto, Policies, Service
 from localcloud.identity.access import Access
 from localcloud.identity.key_states import KeyFlaw
 from localcloud.identity.resource_policies import key_use_of_secret, secret_arn
@@ -38,6 +38,11 @@ SERVICE = Service(
     resources=list_resources,
     key_error=make_key_error,
     operations=("secrets",),
+    policies=Policies(
+        "MalformedPolicyDocumentException",
+        "This resource policy contains an unsupported principal.",
+        {"PutResourcePolicy": ("ResourcePolicy",)},
+    ),
     moto=Moto(
         keeps="CreateSecret PutResourcePolicy RestoreSecret TagResource",
     ),

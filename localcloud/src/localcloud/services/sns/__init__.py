@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Moto, Service
+from localcloud.door.service import ErrorCode, Moto, Policies, Service
 from localcloud.identity.access import Access, by_parameter
 from localcloud.identity.resource_policies import key_use_of_topic
 
@@ -38,6 +38,14 @@ SERVICE = Service(
     denial=ErrorCode("AuthorizationError", 403),
     key_error=lambda flaw: AwsError(
         f"KMS{flaw.plain.removesuffix('Exception')}", flaw.says, status=400
+    ),
+    policies=Policies(
+        "InvalidParameter",
+        "Invalid parameter: Policy Error: PrincipalNotFound",
+        {
+            "CreateTopic": ("Attributes", "Policy"),
+            "SetTopicAttributes": ("AttributeValue",),  # of other attributes it has no principals
+        },
     ),
     contents={"Publish": ("Message",), "PublishBatch": ("PublishBatchRequestEntries",)},
     moto=Moto(

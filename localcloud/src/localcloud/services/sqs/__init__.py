@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.door.service import ErrorCode, Moto, Service
+from localcloud.door.service import ErrorCode, Moto, Policies, Service
 from localcloud.identity.access import Access, arn_of
 from localcloud.identity.resource_policies import key_use_of_queue
 
@@ -35,6 +35,11 @@ SERVICE = Service(
     },
     denial=ErrorCode("AccessDenied", 403),
     key_error=lambda flaw: AwsError(f"KMS.{flaw.plain}", flaw.says, status=400),
+    policies=Policies(
+        "InvalidAttributeValue",
+        "Invalid value for the parameter Policy.",
+        dict.fromkeys(("CreateQueue", "SetQueueAttributes"), ("Attributes", "Policy")),
+    ),
     contents={"SendMessage": ("MessageBody",), "SendMessageBatch": ("Entries",)},
     moto=Moto(
         keeps=(
