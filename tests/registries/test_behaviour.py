@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from penstock.errors import IncompatibleSchemaError
 from penstock.registry import load_registry
+from tests.fixtures.apicurio import Apicurio
 from tests.stubs.registries import Reading
 from tests.unit.registry.test_behaviour import (
     test_a_name_that_no_registry_accepts_is_refused,
@@ -40,3 +43,24 @@ def test_a_mode_that_is_set_is_that_of_the_next_version(url: str, reading: Readi
         unset.register("readings", reading(a="double"))
 
     assert looser.register("readings", reading(a="double")).version.number == 2
+
+
+def test_versions_with_labels_that_people_chose_are_read_and_followed(
+    apicurio: Apicurio, reading: Reading
+) -> None:
+    names = {"X-Registry-ArtifactId": "readings-value", "X-Registry-ArtifactType": "AVRO"}
+    for label, schema in (("1.0.0", reading()), ("20261128", reading(temperature="long"))):
+        apicurio.call(
+            "POST",
+            "/apis/registry/v2/groups/default/artifacts?ifExists=UPDATE",
+            json.dumps(schema),
+            names | {"X-Registry-Version": label},
+        )
+    registry = load_registry(apicurio.own_url)
+
+    new = registry.register("readings", reading(temperature="long", humidity="long")).version
+
+    versions = registry.versions("readings")
+    assert [each.number for each in versions] == [1, 2, 3]
+    assert versions[-1] == new
+    assert tuple(load_registry(apicurio.own_url).get(each.key) for each in versions) == versions

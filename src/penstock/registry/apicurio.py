@@ -3,12 +3,15 @@
 A global id identifies one version of one artifact. The API finds an artifact by the global id of
 its newest version only; for an older one, the allowed artifacts of the group are read. A version
 that is disabled is not found, as it may be enabled again.
+
+What Apicurio calls a version is a label: a number, unless people chose it. Versions have the order
+of their global ids.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -30,6 +33,8 @@ _API = "/apis/registry/v2"
 _PAGE_SIZE = 500
 _RULE = "COMPATIBILITY"
 _DISABLED = "DISABLED"
+_FIRST_LABEL = "1"
+_MOST_DIGITS = 4  # of a label that is a number of versions; a longer one is a date, for example
 
 
 class ApicurioRegistry(HttpRegistry):
@@ -40,7 +45,8 @@ class ApicurioRegistry(HttpRegistry):
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
         super().__init__(settings, attempts=attempts)
-        self._index = GroupIndex(self._allowed_names, self._metas, self._http.clock)
+        self._index = GroupIndex(self._allowed_names, self._list_metas, self._http.clock)
+        self._listed: dict[str, Mapping[int, Any]] = {}  # what was last read of each artifact
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
 
     def _find_version(self, name: str, definition: str) -> str | None:
@@ -59,7 +65,9 @@ class ApicurioRegistry(HttpRegistry):
             made = self._post(name, definition)
         except IncompatibleSchemaError:  # another producer's version or rule came first
             return None
-        if self._settings.compatibility is not None and self._parse(name, made).number == 1:
+        with reading_answer():
+            is_first = made["version"] == _FIRST_LABEL
+        if self._settings.compatibility is not None and is_first:
             with suppress(IncompatibleSchemaError):  # the artifact has a rule by now
                 self._add_rule(name, self._settings.compatibility)
         return self._read_id(made)
@@ -119,7 +127,9 @@ class ApicurioRegistry(HttpRegistry):
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         name = subject.partition("/")[2]
-        meta = self._http.call("GET", f"{self._artifact(name)}/versions/{number}/meta")
+        meta = (self._listed.get(name) or self._metas(name)).get(number)
+        if meta is None:
+            raise SchemaNotFoundError(f"version {number} of schema {name} is not found")
         stored = self._parse(name, meta)
         if stored.status is VersionStatus.FAILURE:
             return stored  # the definition of a disabled version is not readable
@@ -127,8 +137,7 @@ class ApicurioRegistry(HttpRegistry):
             return replace(stored, definition=self._read_definition(int(meta["globalId"])))
 
     def _list_versions(self, name: str) -> Collection[int]:
-        with self._http.limited():
-            return [self._parse(name, meta).number for meta in self._metas(name)]
+        return list(self._metas(name))
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         for path in (f"{self._artifact(name)}/rules", f"{_API}/admin/rules"):
@@ -143,9 +152,16 @@ class ApicurioRegistry(HttpRegistry):
     def _artifact(self, name: str) -> str:
         return f"{self._artifacts}/{self._quote_subject(name)}"
 
-    def _metas(self, name: str) -> Iterator[Any]:
-        """Return the metadata of each version of a schema."""
-        return self._pages(f"{self._artifact(name)}/versions", "versions", {})
+    def _metas(self, name: str) -> Mapping[int, Any]:
+        """Return the metadata of each version of a schema by number."""
+        with self._http.limited():
+            metas = list(self._pages(f"{self._artifact(name)}/versions", "versions", {}))
+        with reading_answer():
+            listed = self._listed[name] = _number_versions(metas)
+        return listed
+
+    def _list_metas(self, name: str) -> Collection[Any]:
+        return self._metas(name).values()
 
     def _names(self, query: Mapping[str, str]) -> Iterator[str]:
         """Return the schemas that a search in the group finds, as `Pages` does."""
@@ -172,8 +188,7 @@ class ApicurioRegistry(HttpRegistry):
             return StoredVersion(
                 self._read_id(meta),
                 f"{self._kind}/{name}",
-                # Apicurio gives it as text, which is a number unless people chose it.
-                int(meta["version"]),
+                meta["number"],
                 VersionStatus.FAILURE if disabled else VersionStatus.AVAILABLE,
                 "",
                 datetime.strptime(meta["createdOn"], "%Y-%m-%dT%H:%M:%S%z"),
@@ -184,3 +199,19 @@ class ApicurioRegistry(HttpRegistry):
         """Return a definition in which references to other schemas are replaced by their types."""
         path = f"{_API}/ids/globalIds/{number}"
         return self._http.read("GET", path, query={"dereference": "true"})
+
+
+def _number_versions(metas: Iterable[Any]) -> Mapping[int, Any]:
+    """Return the metadata of an artifact's versions by number, each with its number.
+
+    Apicurio's own labels are numbers that grow, so such a label is the number, which stays when a
+    version below is deleted. Any other version has the number after that of the version before.
+    """
+    numbered: dict[int, Any] = {}
+    last = 0
+    for meta in sorted(metas, key=lambda each: int(each["globalId"])):
+        label = str(meta["version"])
+        is_number = label.isdecimal() and len(label) <= _MOST_DIGITS
+        last = max(last + 1, int(label) if is_number else 0)
+        numbered[last] = {**meta, "number": last}
+    return numbered

@@ -56,8 +56,11 @@ class ApicurioAdmin(ApicurioRegistry):
 
     def add_version(self, schema: SchemaBackup, definition: str) -> StoredVersion:
         """Register a version and wait until it can be read; an equal one is found again."""
-        added = self._parse(schema.name, self._post(schema.name, definition, schema.data_format))
-        return self._read_number(added.subject, added.number)
+        added = self._read_id(self._post(schema.name, definition, schema.data_format))
+        for number, meta in self._metas(schema.name).items():
+            if self._read_id(meta) == added:
+                return self._read_number(f"{self._kind}/{schema.name}", number)
+        raise SchemaNotFoundError(f"schema version {added} of {schema.name} is not found")
 
     def describe_schema(
         self, name: str, mode: Compatibility, _checkpoint: int, _description: str = ""

@@ -38,27 +38,28 @@ def build(server: FakeServer, attempts: Callable[..., Any]) -> Callable[..., Api
     return build_registry
 
 
-def _meta(global_id: int, version: int = 1) -> dict[str, Any]:
+def _meta(global_id: int, label: str = "1") -> dict[str, Any]:
     return {
         "globalId": global_id,
-        "version": str(version),
+        "version": label,
         "state": "ENABLED",
         "createdOn": "2026-01-01T00:00:00+0000",
         "type": "AVRO",
     }
 
 
-def _put(server: FakeServer, name: str, *global_ids: int, schema: Any) -> None:
+def _put(
+    server: FakeServer, name: str, *global_ids: int, schema: Any, labels: tuple[str, ...] = ()
+) -> None:
     """Let the server have an artifact; a search by id finds its last version."""
-    metas = [_meta(each, number) for number, each in enumerate(global_ids, 1)]
+    labels = labels or tuple(str(number) for number in range(1, len(global_ids) + 1))
+    metas = [_meta(*each) for each in zip(global_ids, labels, strict=True)]
     path = f"GET {_ARTIFACTS}/{name}-value/versions?limit=500&offset=0"
     server.answers[path] = {"versions": metas, "count": len(metas)}
     for each in global_ids:
         found = [{"id": f"{name}-value"}] if each == global_ids[-1] else []
         _put_search(server, f"globalId={each}&", found)
         server.answers[f"GET {_API}/ids/globalIds/{each}?dereference=true"] = schema
-    for meta in metas:
-        server.answers[f"GET {_ARTIFACTS}/{name}-value/versions/{meta['version']}/meta"] = meta
 
 
 def _put_search(server: FakeServer, what: str, found: list[Any]) -> None:
@@ -108,7 +109,7 @@ def test_a_version_that_another_producer_stored_first_keeps_its_rule(
     server.answers |= {
         f"POST {_READINGS}/meta": _MISSING,
         versions: [_MISSING, _MISSING, held],
-        _CREATE: _meta(7, 2),
+        _CREATE: _meta(7, "2"),
     }
 
     version = build(compatibility=Compatibility.FULL_ALL).register("readings", reading()).version
@@ -119,6 +120,40 @@ def test_a_version_that_another_producer_stored_first_keeps_its_rule(
 
 def _key(global_id: int) -> SchemaKey:
     return SchemaKey.parse(f"apicurio:{global_id}")
+
+
+def test_a_version_with_a_label_that_people_chose_is_numbered_by_its_place(
+    server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
+) -> None:
+    labels = ("1", "1.0.0", "20261128", "7", "2.0-rc1")  # two before 7 were deleted
+    _put(server, "readings", 3, 4, 6, 9, 10, schema=reading(), labels=labels)
+    registry = build()
+
+    assert registry.get(_key(10)).number == 8
+    found = [(each.number, str(each.key)) for each in registry.versions("readings")]
+    assert found == [
+        (1, "apicurio:3"),
+        (2, "apicurio:4"),
+        (3, "apicurio:6"),
+        (7, "apicurio:9"),
+        (8, "apicurio:10"),
+    ]
+    with pytest.raises(SchemaForbiddenError, match="belongs to apicurio/readings"):
+        build(allow=("orders",)).get(_key(10))
+
+
+@pytest.mark.parametrize(("label", "number"), [("20261128", 2), ("9999", 9999)])
+def test_a_label_that_is_a_large_number_costs_no_calls(
+    server: FakeServer,
+    build: Callable[..., ApicurioRegistry],
+    reading: Reading,
+    label: str,
+    number: int,
+) -> None:
+    _put(server, "readings", 3, 4, schema=reading(), labels=("1.0.0", label))
+
+    assert build().get(_key(4)).number == number
+    assert len(server.calls) == 4  # definition, search by id, versions, the other definition
 
 
 def test_an_old_version_is_looked_for_in_allowed_artifacts_only(
