@@ -64,3 +64,15 @@ def test_versions_with_labels_that_people_chose_are_read_and_followed(
     assert [each.number for each in versions] == [1, 2, 3]
     assert versions[-1] == new
     assert tuple(load_registry(apicurio.own_url).get(each.key) for each in versions) == versions
+
+
+def test_a_new_schema_may_have_the_mode_none(
+    apicurio: Apicurio, url: str, reading: Reading
+) -> None:
+    registry = load_registry(f"{url}?compatibility=NONE")
+
+    assert registry.register("readings", reading(a="long")).version.number == 1
+
+    mode = json.loads(apicurio.call("GET", "/apis/ccompat/v7/config/readings-value"))
+    assert mode["compatibilityLevel"] == "NONE"
+    assert registry.register("readings", reading(a="double")).version.number == 2

@@ -46,9 +46,21 @@ class ConfluentRegistry(HttpRegistry):
         return self._post(name, definition)
 
     def _create(self, name: str, definition: str) -> str | None:
-        if self._settings.compatibility is not None:
-            self._set_mode(name, self._settings.compatibility)
-        return self._post(name, definition)
+        mode = self._settings.compatibility
+        if mode is None:
+            return self._post(name, definition)
+        return self._create_with_mode(name, mode, definition)
+
+    def _create_with_mode(
+        self, name: str, mode: Compatibility, definition: str, data_format: str = "AVRO"
+    ) -> str:
+        try:
+            self._set_mode(name, mode)
+        except SchemaNotFoundError:  # Apicurio takes NONE for subjects that exist
+            added = self._post(name, definition, data_format)
+            self._set_mode(name, mode)
+            return added
+        return self._post(name, definition, data_format)
 
     def _set_mode(self, name: str, mode: Compatibility) -> None:
         level = json.dumps({"compatibility": write_mode(mode)})

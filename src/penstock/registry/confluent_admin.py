@@ -55,13 +55,7 @@ class ConfluentAdmin(ConfluentRegistry):
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
         """Create a schema like this one, with its mode and this one version."""
-        try:
-            self._set_mode(schema.name, schema.compatibility)
-        except SchemaNotFoundError:  # Apicurio takes NONE for subjects that exist
-            self._post(schema.name, definition, schema.data_format)
-            self._set_mode(schema.name, schema.compatibility)
-        else:
-            self._post(schema.name, definition, schema.data_format)
+        self._create_with_mode(schema.name, schema.compatibility, definition, schema.data_format)
 
     def add_version(self, schema: SchemaBackup, definition: str) -> StoredVersion:
         """Register a version and wait until it can be read; an equal one is found again."""
