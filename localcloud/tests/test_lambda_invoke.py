@@ -19,6 +19,7 @@ from localcloud.testing import (
     make_zip,
     wait_until,
 )
+from tests.refusals import refusal
 
 _COUNTING = """
 import os
@@ -156,6 +157,18 @@ def test_versions_run_beside_each_other(client):
         assert invoke(client, name) == ("new", None)
     answer = lambda_.invoke(FunctionName=name, Qualifier=version)
     assert answer["ExecutedVersion"] == version
+
+
+@pytest.mark.parametrize("operation", ["invoke", "get_function", "delete_function"])
+def test_a_qualifier_that_is_not_that_of_the_name_is_refused(client, operation):
+    name = deploy(client)
+    client("lambda").publish_version(FunctionName=name)
+
+    call = getattr(client("lambda"), operation)
+    assert refusal(call, FunctionName=f"{name}:1", Qualifier="$LATEST") == (
+        "InvalidParameterValueException",
+        "The derived qualifier from the function name does not match the specified qualifier.",
+    )
 
 
 def test_a_deleted_function_ends_its_processes(client):

@@ -142,6 +142,20 @@ CALLS = [
         _REGION.format("lambda") + "function:f",
     ),
     (
+        "lambda",
+        "invoke",
+        {"FunctionName": "f", "Qualifier": "$LATEST"},
+        "InvokeFunction",
+        _REGION.format("lambda") + "function:f:$LATEST",
+    ),
+    (
+        "lambda",
+        "get_function_configuration",
+        {"FunctionName": "f:live", "Qualifier": "live"},
+        "GetFunctionConfiguration",
+        _REGION.format("lambda") + "function:f:live",
+    ),
+    (
         "logs",
         "create_log_stream",
         {"logGroupName": "g", "logStreamName": "s"},

@@ -121,6 +121,13 @@ def test_an_operator_opens_hosts_replaces_tasks_and_invokes_scheduled_functions(
     assert (found is Verdict.ALLOWED) == verdict
 
 
+def test_a_deployer_invokes_the_function_of_topics_by_its_version_as_terraform_does() -> None:
+    statements = [each for policy in read_policies("producer") for each in policy["Statement"]]
+    request = Request(_INVOKE, "arn:aws:lambda:x:1:function:penstock-access:$LATEST", {})
+
+    assert judge_identity(statements, request) is Verdict.ALLOWED
+
+
 @pytest.mark.parametrize(
     ("kind", "role", "service", "verdict"),
     [

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from localcloud.door.operations import Call
 from localcloud.door.service import ErrorCode, Moto, Service
-from localcloud.identity.access import Access, by_parameter, on_everything, role_in
-
-_by_parameter = by_parameter(
-    ("UUID", "event-source-mapping:{}"), ("FunctionName", "function:{}"), ("Resource", "{}")
-)
-
-
-def list_resources(call: Call, action: str) -> Iterable[Access]:
-    """Return the function or the mapping of a call; a new mapping has no id yet."""
-    if call.operation == "CreateEventSourceMapping":
-        return on_everything(call, action)
-    return _by_parameter(call, action)
-
+from localcloud.identity.access import role_in
+from localcloud.services.lambda_.qualifiers import check_qualifier, list_resources
 
 SERVICE = Service(
     "lambda",
@@ -30,6 +16,7 @@ SERVICE = Service(
     passed_roles=role_in(
         ("Role",), "lambda.amazonaws.com", "CreateFunction", "UpdateFunctionConfiguration"
     ),
+    check=check_qualifier,
     status=("functions", "mappings"),
     moto=Moto(
         keeps=(

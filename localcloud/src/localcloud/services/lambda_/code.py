@@ -25,6 +25,7 @@ from localcloud.services.lambda_.dead_letters import (
     show_target,
 )
 from localcloud.services.lambda_.execution import find_fleet, find_function
+from localcloud.services.lambda_.qualifiers import find_qualifier
 from localcloud.services.lambda_.snapshots import (
     check_setting,
     keep_setting,
@@ -124,7 +125,7 @@ def delete_function(call: Call) -> HttpAnswer:
     """Delete a function and stop its environments."""
     spec = find_function(call)
     answer = call.forward()
-    if not call.params.get("Qualifier"):
+    if not find_qualifier(call):
         forget_target(call, spec.name)
         find_fleet(call.cloud).stop_function(":".join(spec.arn.split(":")[:7]))
     return answer

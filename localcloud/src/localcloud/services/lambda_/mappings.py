@@ -22,6 +22,7 @@ from localcloud.services.lambda_.execution import (
     poller_variables,
 )
 from localcloud.services.lambda_.mapping_rules import check_record
+from localcloud.services.lambda_.qualifiers import find_qualifier
 
 _DEFAULTS: dict[str, Any] = {"BatchSize": 100, "SourceAccessConfigurations": []}
 _NOT_KEPT = frozenset({"Enabled", "FunctionName", "Tags", "UUID"})
@@ -75,8 +76,7 @@ def _name_function(call: Call) -> str:
     A mapping follows its alias to another version.
     """
     arn = ":".join(find_function(call).arn.split(":")[:7])
-    named = call.params["FunctionName"]
-    qualifier = ":".join(named.split(":")[7 if named.startswith("arn:") else 1 :])
+    qualifier = find_qualifier(call)
     return f"{arn}:{qualifier}" if qualifier else arn
 
 
