@@ -210,3 +210,27 @@ def test_dead_letters_are_shown_changed_and_forgotten(client):
 def test_dead_letters_that_could_not_be_kept_are_refused(client, target, said):
     with pytest.raises(ClientError, match=said):
         deploy(client, DeadLetterConfig={"TargetArn": target})
+
+
+def test_a_dead_letter_is_kept_although_the_destination_is_gone(client):
+    kept, take = make_queue(client)
+    gone, _ = make_queue(client)
+    role = make_role(client)
+    allow(client, role, "sqs:SendMessage")
+    name = deploy(
+        client,
+        "def handler(e, c):\n    raise ValueError('no')\n",
+        Role=role,
+        DeadLetterConfig={"TargetArn": kept},
+    )
+    client("lambda").put_function_event_invoke_config(
+        FunctionName=name,
+        MaximumRetryAttempts=0,
+        DestinationConfig={"OnFailure": {"Destination": gone}},
+    )
+    url = client("sqs").get_queue_url(QueueName=gone.rpartition(":")[2])["QueueUrl"]
+    client("sqs").delete_queue(QueueUrl=url)
+
+    send(client, name, {"a": 1})
+
+    assert wait_until("the dead letter", take) == {"a": 1}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +18,7 @@ from localcloud.door.errors import AwsError
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
 
+_log = logging.getLogger(__name__)
 # AWS waits one minute, then two; here the backoff is short.
 _RETRY_SECONDS = (1.0, 2.0)
 
@@ -46,11 +49,22 @@ def invoke_later(
         destination = settings.on_failure if failed else settings.on_success
         if destination:
             record = _make_record(spec, event, outcome, attempts, settings.max_retries)
-            send_record(open_client, destination, f"async/{spec.name}", record)
+            with _reporting(spec, destination):
+                send_record(open_client, destination, f"async/{spec.name}", record)
         if failed and settings.dead_letters:
-            send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
+            with _reporting(spec, settings.dead_letters):
+                send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
 
     threading.Thread(target=run, name=f"async {spec.name}", daemon=True).start()
+
+
+@contextmanager
+def _reporting(spec: FunctionSpec, target: str) -> Iterator[None]:
+    """Log that a target gets nothing; Lambda sends to the other one all the same."""
+    try:
+        yield
+    except Exception:
+        _log.exception("%s gets nothing of %s", target, spec.arn)
 
 
 def _attempt(settings: AsyncSettings, invoke: Callable[[], Outcome]) -> tuple[Outcome | None, int]:
