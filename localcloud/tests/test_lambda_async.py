@@ -234,3 +234,18 @@ def test_a_dead_letter_is_kept_although_the_destination_is_gone(client):
     send(client, name, {"a": 1})
 
     assert wait_until("the dead letter", take) == {"a": 1}
+
+
+def test_a_version_is_retried_by_its_own_configuration(client, calls):
+    read, settings = calls
+    name, take = deploy_reporting(client, settings, "OnFailure", MaximumRetryAttempts=0)
+    lambda_ = client("lambda")
+    version = lambda_.publish_version(FunctionName=name)["Version"]
+
+    send(client, f"{name}:{version}", {"fails": True})
+
+    wait_until("three calls", lambda: len(read()) == 3)
+    send(client, name, {"fails": True})
+    record = wait_until("the failure record", take)
+    assert record["requestContext"]["functionArn"].endswith(":$LATEST")
+    assert len(read()) == 4

@@ -43,7 +43,7 @@ class Fleet:
             AwsError: the function's code cannot be initialized.
         """
         with self._lock:
-            self._environments[_name_arn(spec)].append(environment := start())
+            self._environments[spec.unqualified_arn].append(environment := start())
         _freeze(environment)
 
     def stop_function(self, name_arn: str) -> None:
@@ -73,7 +73,7 @@ class Fleet:
     ) -> ExecutionEnvironment:
         with self._lock:
             self._drop_useless(spec)
-            known = self._environments[_name_arn(spec)]
+            known = self._environments[spec.unqualified_arn]
             for environment in known:
                 if environment.spec == spec and (
                     environment.claim() or environment.claim_snapshot()
@@ -111,8 +111,3 @@ def _check_reserved(spec: FunctionSpec, known: list[ExecutionEnvironment]) -> No
 
 def _is_outdated(old: FunctionSpec, new: FunctionSpec) -> bool:
     return (old.arn, old.version) == (new.arn, new.version) and old != new
-
-
-def _name_arn(spec: FunctionSpec) -> str:
-    """Return the ARN without a version: all versions share the reserved concurrency."""
-    return ":".join(spec.arn.split(":")[:7])

@@ -36,6 +36,11 @@ class FunctionSpec:
     has_snapshot: bool = False  # a published version with SnapStart
 
     @property
+    def unqualified_arn(self) -> str:
+        """The ARN of the function, without a version."""
+        return ":".join(self.arn.split(":")[:7])
+
+    @property
     def log_group(self) -> str:
         """The log group of the function."""
         return f"/aws/lambda/{self.name}"

@@ -11,19 +11,14 @@ SERVICE = Service(
     endpoint="lambda",
     throttle=ErrorCode("TooManyRequestsException", 429),
     resources=list_resources,
-    operations=("code", "concurrency", "invoke", "mappings"),
+    operations=("code", "concurrency", "event_invoke_configs", "invoke", "mappings"),
     actions={"Invoke": "InvokeFunction"},
     passed_roles=role_in(
         ("Role",), "lambda.amazonaws.com", "CreateFunction", "UpdateFunctionConfiguration"
     ),
     check=check_qualifier,
     status=("functions", "mappings"),
-    moto=Moto(
-        keeps=(
-            "CreateAlias PutFunctionEventInvokeConfig UpdateAlias UpdateFunctionEventInvokeConfig"
-        ),
-        ignores="AddPermission",
-    ),
+    moto=Moto(keeps="CreateAlias UpdateAlias", ignores="AddPermission"),
     ignored={
         "CreateEventSourceMapping": (
             "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "
@@ -36,6 +31,7 @@ SERVICE = Service(
         ),
         "Invoke": "ClientContext DurableExecutionName TenantId",
         "ListEventSourceMappings": "Marker MaxItems",
+        "ListFunctionEventInvokeConfigs": "Marker MaxItems",
         "PublishVersion": "PublishTo",
         "UpdateEventSourceMapping": (
             "AmazonManagedKafkaEventSourceConfig DocumentDBEventSourceConfig KMSKeyArn "

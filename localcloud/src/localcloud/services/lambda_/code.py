@@ -24,8 +24,9 @@ from localcloud.services.lambda_.dead_letters import (
     keep_target,
     show_target,
 )
+from localcloud.services.lambda_.event_invoke_configs import forget_configs
 from localcloud.services.lambda_.execution import find_fleet, find_function
-from localcloud.services.lambda_.qualifiers import find_qualifier
+from localcloud.services.lambda_.qualifiers import find_qualifier, qualified_arn
 from localcloud.services.lambda_.snapshots import (
     check_setting,
     keep_setting,
@@ -125,9 +126,12 @@ def delete_function(call: Call) -> HttpAnswer:
     """Delete a function and stop its environments."""
     spec = find_function(call)
     answer = call.forward()
-    if not find_qualifier(call):
+    if find_qualifier(call):
+        forget_configs(call, qualified_arn(call))
+    else:
+        forget_configs(call, spec.unqualified_arn)
         forget_target(call, spec.name)
-        find_fleet(call.cloud).stop_function(":".join(spec.arn.split(":")[:7]))
+        find_fleet(call.cloud).stop_function(spec.unqualified_arn)
     return answer
 
 

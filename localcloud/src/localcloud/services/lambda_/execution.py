@@ -112,7 +112,7 @@ def _load_keys(cloud: Cloud, spec: FunctionSpec, is_restored: bool) -> dict[str,
 def _make_key(cloud: Cloud, spec: FunctionSpec, seconds: float) -> SessionKey:
     return cloud.state(SessionKeys).hand_to(
         credentials_for_role(cloud, spec.role_arn, spec.name, seconds),
-        ":".join(spec.arn.split(":")[:7]),  # without a version
+        spec.unqualified_arn,
     )
 
 

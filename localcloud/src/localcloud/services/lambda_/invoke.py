@@ -6,8 +6,6 @@ import base64
 import json
 import uuid
 
-from moto.awslambda.models import lambda_backends
-
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import (
@@ -18,6 +16,7 @@ from localcloud.functions import (
     invoke_later,
 )
 from localcloud.services.lambda_.dead_letters import DeadLetters
+from localcloud.services.lambda_.event_invoke_configs import settings_of
 from localcloud.services.lambda_.execution import find_function, open_client, run_function
 from localcloud.services.lambda_.snapshots import check_ready
 
@@ -82,12 +81,10 @@ def _answer(outcome: Outcome, *, tail: bool) -> HttpAnswer:
 
 
 def _read_settings(call: Call, spec: FunctionSpec) -> AsyncSettings:
-    """Return the function's event invoke configuration, if any, and its dead-letter target."""
+    """Return the configuration of the version or alias, and the function's dead-letter target."""
     dead_letters = call.cloud.state(DeadLetters, spec.account, spec.region).targets
-    function = lambda_backends[spec.account][spec.region].get_function(spec.name)
-    configs = function.event_invoke_config
-    config = configs[-1].response() if configs else {}
-    destinations = config.get("DestinationConfig") or {}
+    config = settings_of(call)
+    destinations = config.get("DestinationConfig", {})
     return AsyncSettings(
         max_retries=config.get("MaximumRetryAttempts", _ASYNC_RETRIES),
         max_age_seconds=config.get("MaximumEventAgeInSeconds", _ASYNC_SECONDS),

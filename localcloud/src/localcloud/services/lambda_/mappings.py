@@ -75,7 +75,7 @@ def _name_function(call: Call) -> str:
 
     A mapping follows its alias to another version.
     """
-    arn = ":".join(find_function(call).arn.split(":")[:7])
+    arn = find_function(call).unqualified_arn
     qualifier = find_qualifier(call)
     return f"{arn}:{qualifier}" if qualifier else arn
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.identity.access import Access, by_parameter, on_everything
+from localcloud.identity.access import Access, arn_of, by_parameter, on_everything
 
 _by_parameter = by_parameter(
     ("UUID", "event-source-mapping:{}"), ("FunctionName", "function:{}"), ("Resource", "{}")
@@ -16,12 +16,20 @@ _by_parameter = by_parameter(
 
 def find_qualifier(call: Call) -> str:
     """Return the version or alias that a call names, "" if it names none."""
-    return _qualifier_in_name(call) or str(call.params.get("Qualifier") or "")
+    return _split_name(call)[1] or str(call.params.get("Qualifier") or "")
 
 
-def _qualifier_in_name(call: Call) -> str:
-    name = str(call.params.get("FunctionName") or "")
-    return ":".join(name.split(":")[7 if name.startswith("arn:") else 1 :])
+def qualified_arn(call: Call) -> str:
+    """Return the ARN of the version or alias that a call names, of $LATEST if it names none."""
+    arn = arn_of(call, _split_name(call)[0], "function:{}")
+    return f"{arn}:{find_qualifier(call) or '$LATEST'}"
+
+
+def _split_name(call: Call) -> tuple[str, str]:
+    """Return the name or ARN of a function, and the version or alias behind it or ""."""
+    parts = str(call.params.get("FunctionName") or "").split(":")
+    end = 7 if parts[0] == "arn" else 1
+    return ":".join(parts[:end]), ":".join(parts[end:])
 
 
 def check_qualifier(call: Call) -> None:
@@ -43,7 +51,7 @@ def list_resources(call: Call, action: str) -> Iterator[Access]:
     if call.operation == "CreateEventSourceMapping":
         yield from on_everything(call, action)
         return
-    qualifier = "" if _qualifier_in_name(call) else find_qualifier(call)
+    qualifier = "" if _split_name(call)[1] else find_qualifier(call)
     for access in _by_parameter(call, action):
         qualified = f"{access.resource}:{qualifier}" if qualifier else access.resource
         yield replace(access, resource=qualified)
