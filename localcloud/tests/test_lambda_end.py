@@ -36,7 +36,7 @@ busy = deploy(client, source, Timeout=60)
 pids = sys.argv[1] + "/pids"
 threading.Thread(target=invoke, args=(client, busy, pids), daemon=True).start()
 mapping = client("lambda").create_event_source_mapping(
-    FunctionName=busy, Topics=["t"], StartingPosition="LATEST",
+    FunctionName=busy, Topics=["orders"], StartingPosition="LATEST",
     SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["127.0.0.1:9"]}},
 )["UUID"]
 from localcloud.services.lambda_.mappings import Mappings

@@ -75,7 +75,7 @@ def test_a_mapping_in_a_vpc_needs_endpoints_for_its_poller(client, vpc):
     subnet = ec2.create_subnet(VpcId=other, CidrBlock="10.78.1.0/24")["Subnet"]["SubnetId"]
     mapping = lambda_.create_event_source_mapping(
         FunctionName=deploy(client),
-        Topics=["t"],
+        Topics=["orders"],
         StartingPosition="LATEST",
         SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["127.0.0.1:9"]}},
         SourceAccessConfigurations=[{"Type": "VPC_SUBNET", "URI": f"subnet:{subnet}"}],
@@ -110,7 +110,7 @@ def test_a_mapping_names_the_missing_hop(cloud, client):
     lambda_ = client("lambda", CONSUMER)
     mapping = lambda_.create_event_source_mapping(
         FunctionName=deploy(lambda service: client(service, CONSUMER)),
-        Topics=["t"],
+        Topics=["orders"],
         StartingPosition="LATEST",
         SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": [f"{broker.host}:9096"]}},
         SourceAccessConfigurations=[

@@ -59,6 +59,7 @@ def test_a_function_that_does_not_exist_is_refused(create):
     assert message.endswith(":function:nobody")
 
 
+_PROVISIONED = {"ProvisionedPollerConfig": {"MinimumPollers": 1}}
 _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
 
 
@@ -68,12 +69,6 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
         (
             {"SelfManagedEventSource": {}},
             "SelfManagedEventSource names no KAFKA_BOOTSTRAP_SERVERS",
-        ),
-        ({"Topics": ["a", "b"]}, "Topics is ['a', 'b'], expected the name of one topic"),
-        ({"BatchSize": 10_001}, "BatchSize is 10001, expected 1 to 10000"),
-        (
-            {"MaximumBatchingWindowInSeconds": 301},
-            "MaximumBatchingWindowInSeconds is 301, expected 0 to 300",
         ),
         (
             {"StartingPosition": "AT_TIMESTAMP"},
@@ -91,6 +86,22 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
         (
             {"MaximumRecordAgeInSeconds": 60},
             "MaximumRecordAgeInSeconds of a Kafka event source needs ProvisionedPollerConfig",
+        ),
+        (
+            {"MaximumRetryAttempts": 0},
+            "MaximumRetryAttempts of a Kafka event source needs ProvisionedPollerConfig",
+        ),
+        (
+            {**_PROVISIONED, "MaximumRecordAgeInSeconds": 0},
+            "MaximumRecordAgeInSeconds is 0, expected -1 or 60 to 604800",
+        ),
+        (
+            {**_PROVISIONED, "MaximumRecordAgeInSeconds": 59},
+            "MaximumRecordAgeInSeconds is 59, expected -1 or 60 to 604800",
+        ),
+        (
+            {"ProvisionedPollerConfig": {"MaximumPollers": 2_001}},
+            "MaximumPollers is 2001, expected 1 to 2000",
         ),
         (
             {"FilterCriteria": _PATTERN},
@@ -123,17 +134,48 @@ def test_settings_that_aws_rejects_are_rejected(create, changes, message):
     assert refusal(create, **changes) == ("InvalidParameterValueException", message)
 
 
-def test_a_position_is_needed(client, function):
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"Topics": ["orders", "sales"]}, "'topics'"),
+        ({"BatchSize": 10_001}, "'batchSize'"),
+        ({"MaximumBatchingWindowInSeconds": 301}, "'maximumBatchingWindowInSeconds'"),
+        ({"ProvisionedPollerConfig": {"MinimumPollers": 201}}, "'provisionedPollerConfig.min"),
+        ({**_PROVISIONED, "MaximumRetryAttempts": 10_001}, "'maximumRetryAttempts'"),
+    ],
+)
+def test_settings_out_of_the_range_of_the_api_are_refused(client, create, changes, where):
+    identity = create()["UUID"]
+    settle(client, identity)
+    update = client("lambda").update_event_source_mapping
+
+    calls = [lambda: refusal(create, **changes)]
+    if "Topics" not in changes:  # which an update does not have
+        calls.append(lambda: refusal(update, UUID=identity, **changes))
+    for call in calls:
+        code, said = call()
+        assert code == "ValidationException"
+        assert where in said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"StartingPosition": "LATEST"}, "Topics is [], expected the name of one topic"),
+        (
+            {"Topics": ["orders"]},
+            "StartingPosition is None, expected one of TRIM_HORIZON, LATEST, AT_TIMESTAMP",
+        ),
+    ],
+)
+def test_a_topic_and_a_position_are_needed(client, function, given, said):
     source = {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": NOWHERE}}
     assert refusal(
         client("lambda").create_event_source_mapping,
         FunctionName=function,
-        Topics=["t"],
         SelfManagedEventSource=source,
-    ) == (
-        "InvalidParameterValueException",
-        "StartingPosition is None, expected one of TRIM_HORIZON, LATEST, AT_TIMESTAMP",
-    )
+        **given,
+    ) == ("InvalidParameterValueException", said)
 
 
 def test_an_update_is_held_to_the_same_rules(client, create):

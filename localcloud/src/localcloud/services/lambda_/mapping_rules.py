@@ -10,35 +10,26 @@ from localcloud.poller.patterns import parse_pattern
 
 _LOGINS = frozenset({"SASL_SCRAM_512_AUTH", "SASL_SCRAM_256_AUTH", "BASIC_AUTH"})
 _ACCESS = _LOGINS | {"SERVER_ROOT_CA_CERTIFICATE", "VPC_SUBNET", "VPC_SECURITY_GROUP"}
-_PROVISIONED_ONLY = (
-    "BisectBatchOnFunctionError",
-    "FunctionResponseTypes",
-    "MaximumRecordAgeInSeconds",
-    "MaximumRetryAttempts",
-)
-_RANGES = {
-    "BatchSize": (1, 10_000),
-    "MaximumBatchingWindowInSeconds": (0, 300),
-    "MaximumRetryAttempts": (-1, 10_000),
-    "MaximumRecordAgeInSeconds": (-1, 604_800),
-}
+# An update may give their defaults, false and none, without provisioned pollers.
+_PROVISIONED_FLAGS = ("BisectBatchOnFunctionError", "FunctionResponseTypes")
+_PROVISIONED_NUMBERS = ("MaximumRecordAgeInSeconds", "MaximumRetryAttempts")
+# Lambda API Reference, EventSourceMappingConfiguration and ProvisionedPollerConfig: stricter than
+# the ranges of the parameters, which are wide enough for other sources.
+_SHORTEST_AGE, _LONGEST_AGE, _MOST_POLLERS = 60, 604_800, 2_000
 _POSITIONS = ("TRIM_HORIZON", "LATEST", "AT_TIMESTAMP")
 
 
 def check_record(record: dict[str, Any]) -> None:
     """Check a mapping as AWS does; refuse also what is not imitated.
 
+    The API's own ranges, such as that of "MaximumBatchingWindowInSeconds", hold already.
+
     Raises:
         AwsError: InvalidParameterValueException, with the problem.
     """
     _check_source(record)
     _check_access(record)
-    for name, (low, high) in _RANGES.items():
-        if not low <= record.get(name, low) <= high:
-            raise _refuse(f"{name} is {record[name]}, expected {low} to {high}")
-    given = [name for name in _PROVISIONED_ONLY if record.get(name)]
-    if given and not record.get("ProvisionedPollerConfig"):
-        raise _refuse(f"{', '.join(given)} of a Kafka event source needs ProvisionedPollerConfig")
+    _check_provisioned(record)
     for criterion in record.get("FilterCriteria", {}).get("Filters", []):
         try:
             parse_pattern(criterion["Pattern"])
@@ -50,6 +41,22 @@ def check_record(record: dict[str, Any]) -> None:
             f"the on-failure destination is {destination!r}, expected the ARN of an SQS queue, "
             "an SNS topic or an S3 bucket (Kafka topics are not supported)"
         )
+
+
+def _check_provisioned(record: dict[str, Any]) -> None:
+    given = [name for name in _PROVISIONED_FLAGS if record.get(name)]
+    given += [name for name in _PROVISIONED_NUMBERS if name in record]
+    pollers = record.get("ProvisionedPollerConfig")
+    if given and not pollers:
+        raise _refuse(f"{', '.join(given)} of a Kafka event source needs ProvisionedPollerConfig")
+    age = record.get("MaximumRecordAgeInSeconds", -1)
+    if -1 < age < _SHORTEST_AGE:
+        raise _refuse(
+            f"MaximumRecordAgeInSeconds is {age}, expected -1 or {_SHORTEST_AGE} to {_LONGEST_AGE}"
+        )
+    most = (pollers or {}).get("MaximumPollers", 1)
+    if most > _MOST_POLLERS:
+        raise _refuse(f"MaximumPollers is {most}, expected 1 to {_MOST_POLLERS}")
 
 
 def _check_source(record: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from localcloud.children import describe_process
 from localcloud.cloud import Cloud
+from localcloud.door.constraints import check_params
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
@@ -44,6 +45,7 @@ class Mappings:
 @operation("lambda", "CreateEventSourceMapping")
 def create_event_source_mapping(call: Call) -> dict[str, Any]:
     """Start polling; the mapping is Enabled when the poller is a member of its group."""
+    check_params(call, "ValidationException")
     if "SelfManagedEventSource" not in call.params:
         if ":kafka:" in call.params.get("EventSourceArn", ""):
             raise _refuse("mappings of MSK clusters are not supported, use SelfManagedEventSource")
@@ -99,6 +101,7 @@ def list_event_source_mappings(call: Call) -> dict[str, Any]:
 @operation("lambda", "UpdateEventSourceMapping")
 def update_event_source_mapping(call: Call) -> dict[str, Any]:
     """Change the given settings; the poller starts again at the group's offsets."""
+    check_params(call, "ValidationException")
     mapping = _find_mapping(call)
     record = mapping.record | _read_params(call)
     if "FunctionName" in call.params:
