@@ -87,9 +87,9 @@ variable "provisioned" {
 
   validation {
     condition = var.provisioned == null ? true : (
-      1 <= var.provisioned.minimum_pollers && var.provisioned.minimum_pollers <= var.provisioned.maximum_pollers && var.provisioned.maximum_pollers <= 2000
+      1 <= var.provisioned.minimum_pollers && var.provisioned.minimum_pollers <= min(200, var.provisioned.maximum_pollers) && var.provisioned.maximum_pollers <= 2000
     )
-    error_message = "provisioned asks for ${try(var.provisioned.minimum_pollers, 0)} to ${try(var.provisioned.maximum_pollers, 0)} pollers; give at least 1, at most 2000, and the smaller number first."
+    error_message = "provisioned asks for ${try(var.provisioned.minimum_pollers, 0)} to ${try(var.provisioned.maximum_pollers, 0)} pollers; give 1 to 200, then as many or more, at most 2000."
   }
   validation {
     condition     = try(var.provisioned.retries, null) == null ? true : var.provisioned.retries >= 0 && var.provisioned.retries <= 10000

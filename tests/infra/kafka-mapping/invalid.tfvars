@@ -17,6 +17,6 @@ secret = {
   name = "penstock-analytics-broker-login"
 }
 batching          = { size = 10001, window_seconds = 301 }
-provisioned       = { minimum_pollers = 3, retries = 10001 }
+provisioned       = { minimum_pollers = 201, maximum_pollers = 300, retries = 10001 }
 starting_position = "OLDEST"
 topics            = ["sensor"]
