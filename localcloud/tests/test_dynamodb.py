@@ -178,3 +178,34 @@ def test_a_refused_put_returns_the_item_that_is_there_only_on_request(table) -> 
         ExpressionAttributeValues=same,
     )
     assert table.scan(TableName="rows")["Items"] == [{"id": {"S": "1"}}]
+
+
+_LARGE = {"s": {"S": "x" * 390 * 1024}}
+_SET = {"UpdateExpression": "SET s = :s", "ExpressionAttributeValues": {":s": _LARGE["s"]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "stored"),
+    [
+        ("Put", {}, False),
+        ("Update", _SET, False),
+        ("Update", {"UpdateExpression": "REMOVE t"}, True),
+        ("Delete", {}, True),
+        ("ConditionCheck", {"ConditionExpression": "attribute_exists(id)"}, True),
+    ],
+)
+def test_a_transaction_of_over_4_mb_is_refused_and_not_written(
+    table, kind, request_, stored
+) -> None:
+    keys = [{"id": {"S": f"{number:02}"}} for number in range(11)]
+    for key in keys if stored else []:
+        table.put_item(TableName="rows", Item=key | _LARGE)
+    named = [{"Item": key | _LARGE} if kind == "Put" else {"Key": key} for key in keys]
+    requests = [{kind: {"TableName": "rows", **request_, **each}} for each in named]
+
+    with pytest.raises(ClientError, match=r"\(ValidationException\).*cannot exceed 4 MB"):
+        table.transact_write_items(TransactItems=requests)
+    found = [table.get_item(TableName="rows", Key=key).get("Item") for key in keys]
+    assert found == [key | _LARGE if stored else None for key in keys]
+
+    table.transact_write_items(TransactItems=requests[:10])

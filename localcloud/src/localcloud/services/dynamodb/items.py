@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from decimal import InvalidOperation
 from typing import Any, Final
 
-from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.dynamodb.expressions import check_expressions
-from localcloud.services.dynamodb.values import check_item, check_values, refusal
+from localcloud.services.dynamodb.values import check_item, check_values, measure_item, refusal
 
 _MOST_REQUESTS: Final = 25
+_MOST_TRANSACTED: Final = 4 * 1024 * 1024  # bytes
 _PARTS: Final = (("PutRequest", "Item"), ("DeleteRequest", "Key"))
 
 
@@ -35,13 +36,44 @@ def write_batch(call: Call) -> HttpAnswer:
 @operation("dynamodb", "PutItem")
 @operation("dynamodb", "Query")
 @operation("dynamodb", "Scan")
-@operation("dynamodb", "TransactWriteItems")
 @operation("dynamodb", "UpdateItem")
 def use_items(call: Call) -> HttpAnswer:
     """Let moto write or find items within the limits of DynamoDB."""
     _check_items(call)
     _check_types(call)
     return call.forward()
+
+
+@operation("dynamodb", "TransactWriteItems")
+def write_transaction(call: Call) -> HttpAnswer:
+    """Let moto write a transaction within the limits of DynamoDB."""
+    _check_items(call)
+    try:
+        size = sum(_measure_request(call, request) for request in _list_requests(call))
+    except (AttributeError, InvalidOperation, KeyError, TypeError, ValueError):
+        return call.forward()  # a request without a table, a key or values: moto says so
+    if size > _MOST_TRANSACTED:
+        raise refusal("The aggregate size of the items in the transaction cannot exceed 4 MB")
+    return call.forward()
+
+
+def _measure_request(call: Call, request: dict[str, Any]) -> int:
+    """Return the bytes of an item of a transaction: assumption `transaction-sizes`."""
+    if "Item" in request:
+        return measure_item(request["Item"])
+    key = request["Key"]
+    written = measure_item({**key, **request.get("ExpressionAttributeValues", {})})
+    return max(written, measure_item(_find_item(call, request["TableName"], key)))
+
+
+def _find_item(call: Call, name: str, key: dict[str, Any]) -> dict[str, Any]:
+    """Return the stored item of a key, {} if there is none."""
+    table = _find_table(call, name)
+    if table is None or key.keys() != {*table.table_key_attrs}:
+        return {}
+    stored = table.get_item(*_find_backend(call).get_keys_value(table, key))
+    found: dict[str, Any] = stored.to_json()["Attributes"] if stored else {}
+    return found
 
 
 def _check_items(call: Call) -> None:
@@ -79,8 +111,11 @@ def _check_types(call: Call) -> None:
 
 
 def _find_table(call: Call, name: str) -> Table | None:
-    backend = dynamodb_backends[call.owner or call.account][call.region]
-    return backend.tables.get(name.rpartition("/")[2])
+    return _find_backend(call).tables.get(name.rpartition("/")[2])
+
+
+def _find_backend(call: Call) -> DynamoDBBackend:
+    return dynamodb_backends[call.owner or call.account][call.region]
 
 
 def _check_keys(call: Call, name: str, requests: list[dict[str, Any]]) -> None:

@@ -26,8 +26,13 @@ def check_item(item: Mapping[str, _Value]) -> None:
 
     It holds no attribute without a name, wrong number, set with a value twice, or 33rd level.
     """
-    if _measure_members(item) > _MOST_BYTES:
+    if measure_item(item) > _MOST_BYTES:
         raise refusal("Item size has exceeded the maximum allowed size")
+
+
+def measure_item(item: Mapping[str, _Value]) -> int:
+    """Return the bytes of an item, with the names of its attributes."""
+    return _measure_members(item)
 
 
 def check_values(values: Mapping[str, _Value]) -> None:
