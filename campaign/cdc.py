@@ -25,6 +25,7 @@ from kafka.errors import KafkaError
 from campaign.changes import CREATE, MOVED, TABLES, make_transactions
 from campaign.history import Captured, Row
 from campaign.readers import list_lake
+from campaign.workers import Worker
 from localcloud.cloud import Cloud
 from localcloud.errors import WorkerStartError
 from localcloud.testing import is_running, wait_until
@@ -52,17 +53,16 @@ _JOB: Final = {
 _LOG = logging.getLogger("campaign")
 
 
-class Changer(Thread):
+class Changer(Worker):
     """Runs one transaction after the other until it is stopped."""
 
     def __init__(self, seed: int, capture: Capture) -> None:
-        super().__init__(name="changer", daemon=True)
+        super().__init__("changer")
         self._transactions = make_transactions(Random(seed))  # noqa: S311 - no secret
         self._capture = capture
         self._lock = Lock()
-        self._stopped = Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Change until stopped."""
         while not self._stopped.wait(_PAUSE_SECONDS):
             self.change(1)
@@ -76,10 +76,6 @@ class Changer(Thread):
                 if "ERROR:" in str(error):  # else there is no database now
                     raise
                 time.sleep(1)
-
-    def stop(self) -> None:
-        """Change no more."""
-        self._stopped.set()
 
 
 class Cdc:

@@ -27,6 +27,7 @@ class Fate(StrEnum):
     REFUSED = "refused"  # for good, and kept
     UNDELIVERED = "undelivered"  # kept, and perhaps written
     UNKNOWN = "unknown"  # no answer
+    UNCLEAR = "unclear"  # an answer in another form
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,8 @@ class History:
     their dead letters must give, `kept` the events of the bucket by key, `versions` the schemas of
     the registry by id, and `peak_mb` the most memory that a driver had. `mended` has those of the
     hostile values that a replay can read, with what they say, and `others` what the programs beside
-    the job have read and made.
+    the job have read and made. `calm` has the events of each sender of which it was told after the
+    last fault, and `dead` the threads that ended by themselves, and why.
     """
 
     sent: Sequence[Sent]
@@ -165,3 +167,5 @@ class History:
     peak_mb: int = 0
     mended: Mapping[bytes, Row] = field(default_factory=dict)
     others: Mapping[str, Staged | Captured] = field(default_factory=dict)
+    calm: Mapping[str, Sequence[Sent]] = field(default_factory=dict)
+    dead: Mapping[str, str] = field(default_factory=dict)

@@ -26,6 +26,8 @@ _HEADER_BYTES: Final = 18  # of Glue's frame: its version, its compression, the 
 _DRIVER_MB: Final = 2_500
 _SHOWN: Final = 80  # characters of a value
 _KEPT: Final = {Fate.REFUSED, Fate.UNDELIVERED}
+_ANSWERED: Final = {Fate.WRITTEN, Fate.REFUSED}
+_IN_A_ROW: Final = 30  # events of a sender
 _KEY: Final = "deviceId"
 _ADDED: Final = "readingId"
 _NAMED: Final = re.compile(r"^[\w.]+(Error|Exception)\b.*: \S", re.MULTILINE)
@@ -56,6 +58,11 @@ def find_problems(history: History) -> list[Problem]:
     read = {each.place: read_record(each, history.versions) for each in _list_good(history)}
     return [
         *_check_senders(history, read),
+        *find_unanswered(history.calm),
+        *(
+            Problem(Kind.ERROR, f"{who} ended by itself: {why}")
+            for who, why in history.dead.items()
+        ),
         *_check_order(history.sent),
         *(
             problem
@@ -134,6 +141,8 @@ def _check_sent(
 
 def _describe_fate(sent: Sent, place: str) -> str:
     """Return why an event must not have the fate that it has, or nothing."""
+    if sent.fate is Fate.UNCLEAR:
+        return f"{sent.id} has an answer in another form: {sent.reason}"
     if sent.fate is Fate.REFUSED and place:
         return f"{sent.id} was refused, and is {place}"
     if sent.fate is Fate.REFUSED and sent.fits:
@@ -141,6 +150,23 @@ def _describe_fate(sent: Sent, place: str) -> str:
     if place and not sent.fits:
         return f"{place} contradicts the events before it"
     return ""
+
+
+def find_unanswered(calm: Mapping[str, Sequence[Sent]]) -> list[Problem]:
+    """Return a problem for each sender whose last events after the faults are not answered."""
+    return [
+        Problem(Kind.LOST, f"{sender} is answered no more: {told}")
+        for sender, sent in calm.items()
+        if (told := _describe_last(sent))
+    ]
+
+
+def _describe_last(sent: Sequence[Sent]) -> str:
+    for each in sent[-_IN_A_ROW:]:
+        if each.fate not in _ANSWERED:
+            return f"{each.id} is {each.fate}, {each.reason}"
+    is_enough = len(sent) >= _IN_A_ROW
+    return "" if is_enough else f"{len(sent)} events after the faults, expected {_IN_A_ROW}"
 
 
 def _check_order(sent: Iterable[Sent]) -> Iterator[Problem]:

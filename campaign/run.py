@@ -19,13 +19,14 @@ from typing import Any, Final
 from campaign.copies import find_copy_problems
 from campaign.faults import inject
 from campaign.growth import find_growth, is_read
-from campaign.history import Fate, History, Sample, Staged
+from campaign.history import Fate, History, Sample, Sent, Staged
 from campaign.joins import find_join_problems
-from campaign.oracle import Kind, Problem, find_problems
+from campaign.oracle import Kind, Problem, find_problems, find_unanswered
 from campaign.platform import TOPIC, Platform, running_platform
 from campaign.readers import read_bucket, read_records, read_versions
 from campaign.schedule import Schedule, Step
 from campaign.senders import Fields, Sender, Stranger
+from campaign.workers import Worker
 from localcloud.testing import wait_until
 from systems.supervised import SupervisedJob
 from systems.trials import Trials
@@ -33,6 +34,7 @@ from systems.trials import Trials
 _SENDERS: Final = 3
 _START_SECONDS: Final = 600  # of a driver on a machine with much else to do
 _OFFSETS_SECONDS: Final = 60
+_ANSWER_SECONDS: Final = 300  # after the last fault, until all senders must be answered again
 _CALM_SECONDS: Final = 300  # without progress, after which what is not there is lost
 _LONGEST_SECONDS: Final = 1_500  # until all that was sent must be there
 _QUIET_SECONDS: Final = 10  # in which nothing more may come
@@ -93,6 +95,7 @@ class Run:
         self._platform = platform
         self._fields = Fields()
         self._kept: dict[str, Any] = {}
+        self._calm: dict[str, list[Sent]] = {}
         calls = platform.calls
         self._senders = [
             Sender(f"s{number}", _random(seed, number), self._fields, calls, platform.producer)
@@ -101,16 +104,14 @@ class Run:
         servers = platform.world.kafka.cluster.bootstrap_servers("PLAINTEXT")
         self._servers = servers
         other = platform.replays.other if platform.replays else None
-        stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions, other)
-        self._stranger = stranger
-        self._others = [stranger, *(each.sender for each in platform.others.values())]
+        self._stranger = Stranger(_random(seed, "stranger"), servers, TOPIC, self._versions, other)
 
     def begin(self) -> None:
         """Send until the first events are in all tables, then let the senders go on."""
         for each in self._senders:
             wait_until(f"an event of {each.name} is written", partial(_is_answered, each))
         wait_until("the first rows are there", lambda: not self._find_late(), _START_SECONDS)
-        for thread in (*self._senders, *self._others):
+        for thread in self._workers:
             thread.start()
 
     def begin_soak(self) -> float:
@@ -164,12 +165,12 @@ class Run:
         return fired
 
     def end(self) -> float:
-        """Stop the senders, and return the seconds until all that was sent is there."""
+        """Stop the senders when they are answered, and return the seconds until all is there."""
         began = time.monotonic()
-        senders = [*self._senders, *self._others]
-        for each in senders:
+        self._calm = self._await_answers()
+        for each in self._workers:
             each.stop()
-        for each in senders:
+        for each in self._workers:
             each.join()
         # Offsets tell the second at which all is there, and readings, which take long, whether.
         while not is_read(self._platform.offsets.read(), 0):
@@ -190,8 +191,20 @@ class Run:
             recovered = time.monotonic()
         return round(recovered - began, 1)
 
-    def read(self, *, with_lake: bool = True) -> History:
-        """Return what was sent, and what is there now."""
+    def _await_answers(self) -> dict[str, list[Sent]]:
+        """Let the senders go on until all are answered; return the events of that time."""
+        until = time.monotonic() + _ANSWER_SECONDS
+        before = [len(each.sent) for each in self._senders]
+        while True:
+            pairs = zip(self._senders, before, strict=True)
+            calm = {each.name: each.sent[count:] for each, count in pairs}
+            is_over = time.monotonic() > until or not all(each.is_alive() for each in self._senders)
+            if is_over or not find_unanswered(calm):
+                return calm
+            time.sleep(1)
+
+    def read(self, *, with_lake: bool = True, is_last: bool = False) -> History:
+        """Return what was sent, and what is there now; the last one, how the senders went on."""
         s3, bucket = self._platform.client("s3"), self._platform.bucket
         self._kept = read_bucket(s3, bucket, self._kept)
         return History(
@@ -205,7 +218,14 @@ class Run:
             max(each.peak_mb for each in self.jobs),
             dict(self._stranger.mended),
             self._platform.read_others(),
+            self._calm if is_last else {},
+            {each.name: each.error for each in self._workers if each.error},
         )
+
+    @property
+    def _workers(self) -> list[Worker]:
+        others = (each.sender for each in self._platform.others.values())
+        return [*self._senders, self._stranger, *others]
 
     @property
     def jobs(self) -> list[SupervisedJob]:
@@ -240,7 +260,7 @@ def run_schedule(schedule: Schedule, folder: Path, *, soak: bool = False) -> Out
         _LOG.info("all is there after %.0f s", recovery_seconds)
         time.sleep(_QUIET_SECONDS)
         with _timed("reading"):
-            history = run.read()
+            history = run.read(is_last=True)
         with _timed("the oracle"):
             problems = [*_judge(history), *(find_growth(samples, peak / 2) if soak else ())]
         starts = sum(each.starts for each in run.jobs)

@@ -6,10 +6,9 @@ A sender waits for each answer before its next request, so that the order of its
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from random import Random
-from threading import Event, Thread
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -18,12 +17,14 @@ from kafka.errors import KafkaError
 
 from campaign.events import Events, make_harm, make_mended
 from campaign.history import Fate, Sent
+from campaign.workers import Worker
 from localcloud.testing import invoke
 
 _MOST_EVENTS: Final = 4  # of a request
 _PAUSES: Final = (0.05, 0.5)
 _HARM_SECONDS: Final = 1.5
 _SEND_SECONDS: Final = 60
+_Made = tuple[Mapping[str, Any], bool]  # an event, and whether it contradicts no other one
 
 
 class Fields:
@@ -53,19 +54,18 @@ class Pace:
         return due - now
 
 
-class Sender(Thread):
+class Sender(Worker):
     """Sends requests of a few events until it is stopped; `sent` has the fate of each event."""
 
     def __init__(self, name: str, rng: Random, fields: Fields, client: Any, function: str) -> None:
-        super().__init__(name=name, daemon=True)
+        super().__init__(name)
         self.sent: list[Sent] = []
         self.pace = Pace()
         self._rng, self._fields = rng, fields
         self._events = Events(name, rng)
         self._client, self._function = client, function
-        self._stopped = Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Send until stopped."""
         while True:
             count = self._rng.randint(1, _MOST_EVENTS)
@@ -84,29 +84,27 @@ class Sender(Thread):
             answer, error = str(failure), "no answer"
         self.sent += _read_fates(made, answer, error)
 
-    def stop(self) -> None:
-        """Send no more."""
-        self._stopped.set()
 
-
-def _read_fates(
-    made: Iterable[tuple[Mapping[str, Any], bool]], answer: Any, error: str | None
-) -> Iterator[Sent]:
+def _read_fates(made: Sequence[_Made], answer: Any, error: str | None) -> list[Sent]:
     if error:
-        yield from (Sent(event, fits, Fate.UNKNOWN, reason=str(answer)) for event, fits in made)
-        return
-    for (event, fits), item in zip(made, answer, strict=True):
-        if told := item.get("error"):
-            is_final = told["type"] == "RejectedEventError"
-            fate = Fate.REFUSED if is_final else Fate.UNDELIVERED
-            reason = f"{told['reason']}: {told['message']}"
-            yield Sent(event, fits, fate, reason=reason, kept=told["kept"] or "")
-        else:
-            place = "{topic}/{partition}/{offset}".format(**item)
-            yield Sent(event, fits, Fate.WRITTEN, place)
+        return [Sent(*each, Fate.UNKNOWN, reason=str(answer)) for each in made]
+    try:
+        return [_read_fate(*each, item) for each, item in zip(made, answer, strict=True)]
+    except (AttributeError, KeyError, TypeError, ValueError) as misfit:
+        reason = f"{type(misfit).__name__}: {misfit}, in {answer!r:.200}"
+        return [Sent(*each, Fate.UNCLEAR, reason=reason) for each in made]
 
 
-class Stranger(Thread):
+def _read_fate(event: Mapping[str, Any], fits: bool, item: Mapping[str, Any]) -> Sent:
+    if told := item.get("error"):
+        is_final = told["type"] == "RejectedEventError"
+        fate = Fate.REFUSED if is_final else Fate.UNDELIVERED
+        reason = f"{told['reason']}: {told['message']}"
+        return Sent(event, fits, fate, reason=reason, kept=told["kept"] or "")
+    return Sent(event, fits, Fate.WRITTEN, "{topic}/{partition}/{offset}".format(**item))
+
+
+class Stranger(Worker):
     """Writes records that no reader can make a row of, and some without a value.
 
     With `other`, a schema version of another registry and its id, it writes records that only a
@@ -121,14 +119,13 @@ class Stranger(Thread):
         versions: Callable[[], Mapping[str, str]],
         other: tuple[str, str] | None,
     ) -> None:
-        super().__init__(name="stranger", daemon=True)
+        super().__init__("stranger")
         self.hostile: dict[bytes, str] = {}
         self.mended: dict[bytes, Mapping[str, Any]] = {}
         self._rng, self._servers, self._topic = rng, servers, topic
         self._versions, self._other = versions, other
-        self._stopped = Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Write until stopped."""
         number, versions = 0, self._versions()
         with closing(KafkaProducer(bootstrap_servers=self._servers, acks="all")) as producer:
@@ -149,7 +146,3 @@ class Stranger(Thread):
         value, row = make_mended(self._rng, number, key, definition)
         self.hostile[value], self.mended[value] = "forbidden-schema", row
         return str(row["deviceId"]).encode(), value
-
-    def stop(self) -> None:
-        """Write no more."""
-        self._stopped.set()

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any, Final
 
 from kafka import KafkaProducer
@@ -20,6 +19,7 @@ from kafka.errors import KafkaError
 
 from campaign.history import Row, Staged
 from campaign.readers import read_records, read_versions
+from campaign.workers import Worker
 from demo.staging.publisher import DRIVER, SCHEMAS, Change, Publisher
 from localcloud.cloud import Cloud
 from systems.shipments import Shipments
@@ -47,15 +47,14 @@ class ShipmentsForAll(Shipments):
         return self.kafka.create_topic(partitions)
 
 
-class Shipper(Thread):
+class Shipper(Worker):
     """Writes the changes of publishers, a tick each second and a half, until it is stopped."""
 
     def __init__(self, seed: int, world: Shipments) -> None:
-        super().__init__(name="shipper", daemon=True)
+        super().__init__("shipper")
         self._seed, self._world = seed, world
-        self._stopped = Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Write until stopped."""
         servers = self._world.kafka.cluster.bootstrap_servers("PLAINTEXT")
         with closing(KafkaProducer(bootstrap_servers=servers, acks="all")) as producer:
@@ -72,10 +71,6 @@ class Shipper(Thread):
                 producer.send(topic, key=each.key.encode(), value=value).get(_SEND_SECONDS)
             except KafkaError:
                 time.sleep(1)
-
-    def stop(self) -> None:
-        """Write no more."""
-        self._stopped.set()
 
 
 def make_ticks(seed: int) -> Iterator[list[Change]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import BytesIO
 from random import Random
 from typing import Any
@@ -108,6 +109,28 @@ def test_a_record_that_a_replay_mends_is_of_a_senders_key_and_of_the_other_schem
 )
 def test_an_answer_is_the_fate_of_its_event(answer: Any, error: str | None, sent: Sent) -> None:
     assert list(_read_fates([(_EVENT, True)], answer, error)) == [sent]
+
+
+_PLACE = {"topic": "sensor", "partition": 1, "offset": 7}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ([_PLACE] * 2, "ValueError: zip() argument 2 is longer"),
+        ([], "ValueError: zip() argument 2 is shorter"),
+        ([{"topic": "sensor"}], "KeyError: 'partition'"),
+        ([{"error": {"reason": "A"}}], "KeyError: 'type'"),
+        (["written"], "AttributeError: 'str' object"),
+        (None, "TypeError: "),
+    ],
+)
+def test_an_answer_in_another_form_is_the_fate_of_all_events(answer: Any, told: str) -> None:
+    (sent,) = _read_fates([(_EVENT, True)], answer, None)
+
+    assert replace(sent, reason="") == Sent(_EVENT, True, Fate.UNCLEAR)
+    assert sent.reason.startswith(told)
+    assert sent.reason.endswith(f", in {answer!r}")
 
 
 def test_a_sender_keeps_its_rate_and_makes_up_for_no_time() -> None:

@@ -45,10 +45,11 @@ def _record(offset: int, event: Row) -> Record:
 
 
 _EVENTS = [_event(1), _event(2, f1=0.5)]
+_BAD = _event(3, f1="a text")
 _SENT = [
     Sent(_EVENTS[0], True, Fate.WRITTEN, _place(0)),
     Sent(_EVENTS[1], True, Fate.WRITTEN, _place(1)),
-    Sent(_event(3, f1="a text"), False, Fate.REFUSED, reason="SchemaConflictError", kept="k"),
+    Sent(_BAD, False, Fate.REFUSED, reason="SchemaConflictError", kept="k"),
     Sent(_event(4), True, Fate.UNKNOWN),
 ]
 _RECORDS = [
@@ -63,13 +64,14 @@ _ROWS = [
 ]
 _NEWEST = [(_place(1), {**_EVENTS[1], "f1": Decimal("0.5"), "_order": "x"})]
 _LETTERS = [Letter(_place(2), "unknown-framing", _JUNK)]
+_KEPT = {"base": {"deviceId": "other"}, "event": _BAD, "reason": "SchemaConflictError"}
 _HISTORY = History(
     sent=_SENT,
     hostile={_JUNK: "unknown-framing"},
     records=_RECORDS,
     versions={_KEY: _SCHEMA},
     made={"job": Made({"lake": _ROWS}, {"newest": _NEWEST}, _LETTERS)},
-    kept={"k": {}},
+    kept={"k": _KEPT},
 )
 
 
@@ -136,12 +138,20 @@ def test_a_good_event_that_is_refused_and_a_bad_one_that_is_written_are_told() -
 
 
 def test_a_refused_event_that_is_in_the_topic_or_not_in_the_bucket_is_told() -> None:
-    assert _check(sent=_sent(1, fate=Fate.REFUSED, fits=False, kept="k")) == [
+    sent = _sent(1, fate=Fate.REFUSED, fits=False, kept="other")
+    kept = {**_HISTORY.kept, "other": _KEPT | {"event": _EVENTS[1]}}
+    assert _check(sent=sent, kept=kept) == [
         (Kind.WRONG, "('s0', 2) was refused, and is sensor/0/1")
     ]
     assert _check(kept={}) == [(Kind.LOST, "('s0', 3) was refused, and is not kept as 'k'")]
     assert _check(sent=_sent(3, fate=Fate.UNDELIVERED)) == [
         (Kind.LOST, "('s0', 4) was undelivered, and is not kept as ''")
+    ]
+
+
+def test_an_answer_in_another_form_is_told() -> None:
+    assert _check(sent=_sent(3, fate=Fate.UNCLEAR, reason="ValueError: 2 answers")) == [
+        (Kind.WRONG, "('s0', 4) has an answer in another form: ValueError: 2 answers")
     ]
 
 
