@@ -128,8 +128,8 @@ def _check_sent(
     """Return what is wrong with one event, or None."""
     if len(places) > 1:
         return Problem(Kind.TWICE, f"{sent.id} is in the topic as {', '.join(places)}")
-    if sent.fate in _KEPT and sent.kept not in kept:
-        return Problem(Kind.LOST, f"{sent.id} was {sent.fate}, and is not kept as {sent.kept!r}")
+    if sent.fate in _KEPT and (told := _describe_kept(sent, kept)):
+        return Problem(Kind.LOST, f"{sent.id} was {sent.fate}, and {told}")
     place = places[0] if places else "nowhere"
     if sent.fate is Fate.WRITTEN and place != sent.place:
         return Problem(Kind.LOST, f"{sent.id} was acknowledged as {sent.place}, and is {place}")
@@ -137,6 +137,22 @@ def _check_sent(
         return Problem(Kind.WRONG, what)
     difference = compare(sent.values, read[place] or {}) if places else ""
     return Problem(Kind.WRONG, f"{place}, {sent.id}: {difference}") if difference else None
+
+
+def _describe_kept(sent: Sent, kept: Mapping[str, Any]) -> str:
+    """Return why an event is not sent again as it was from what the bucket has, or nothing."""
+    if sent.kept not in kept:
+        return f"is not kept as {sent.kept!r}"
+    match kept[sent.kept]:
+        case {"base": Mapping() as base, "event": Mapping() as event}:
+            again = {**base, **event}
+        case _:
+            return f"{sent.kept!r} keeps another one: no event"
+    for name in sorted(again.keys() | sent.values.keys()):
+        one, other = again.get(name), sent.values.get(name)
+        if one != other:
+            return f"{sent.kept!r} keeps another one: {name} is {_show(one)}, sent {_show(other)}"
+    return ""
 
 
 def _describe_fate(sent: Sent, place: str) -> str:

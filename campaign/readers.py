@@ -77,6 +77,14 @@ def read_bucket(s3: Any, bucket: str, known: Mapping[str, Any]) -> dict[str, Any
     return {
         key: known[key]
         if key in known
-        else json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+        else _read_document(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
         for key in keys
     }
+
+
+def _read_document(content: bytes) -> Any:
+    """Return a document, None if it is not one of JSON."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None

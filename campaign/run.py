@@ -204,9 +204,12 @@ class Run:
             time.sleep(1)
 
     def read(self, *, with_lake: bool = True, is_last: bool = False) -> History:
-        """Return what was sent, and what is there now; the last one, how the senders went on."""
+        """Return what was sent, and what is there now.
+
+        The last one reads all kept events again, and tells of the senders after the faults.
+        """
         s3, bucket = self._platform.client("s3"), self._platform.bucket
-        self._kept = read_bucket(s3, bucket, self._kept)
+        self._kept = read_bucket(s3, bucket, {} if is_last else self._kept)
         return History(
             [each for sender in self._senders for each in list(sender.sent)],
             dict(self._stranger.hostile),

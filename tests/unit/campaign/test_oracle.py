@@ -149,6 +149,33 @@ def test_a_refused_event_that_is_in_the_topic_or_not_in_the_bucket_is_told() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (_KEPT | {"event": _event(3)}, "f1 is None, sent 'a text'"),
+        (_KEPT | {"event": _event(4, f1="a text")}, "number is 4, sent 3"),
+        (_KEPT | {"event": {**_BAD, "number": "3"}}, "number is '3', sent 3"),
+        (_KEPT | {"base": {"f2": 1}}, "f2 is 1, sent None"),
+        (_KEPT | {"event": str(_BAD)}, "no event"),
+        ({"event": _BAD}, "no event"),
+        (None, "no event"),
+    ],
+)
+def test_an_event_that_is_not_kept_as_it_was_sent_is_told(document: Any, told: str) -> None:
+    for fate in (Fate.REFUSED, Fate.UNDELIVERED):
+        problems = _check(sent=_sent(2, fate=fate), kept={"k": document})
+
+        assert problems == [(Kind.LOST, f"('s0', 3) was {fate}, and 'k' keeps another one: {told}")]
+
+
+def test_an_event_whose_key_is_that_of_another_one_is_lost() -> None:
+    other = Sent(_event(5, f1="a text"), False, Fate.REFUSED, kept="k")
+
+    assert _check(sent=[*_SENT, other]) == [
+        (Kind.LOST, "('s0', 5) was refused, and 'k' keeps another one: number is 3, sent 5")
+    ]
+
+
 def test_an_answer_in_another_form_is_told() -> None:
     assert _check(sent=_sent(3, fate=Fate.UNCLEAR, reason="ValueError: 2 answers")) == [
         (Kind.WRONG, "('s0', 4) has an answer in another form: ValueError: 2 answers")

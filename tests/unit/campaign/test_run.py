@@ -157,3 +157,12 @@ def test_a_stranger_that_cannot_begin_says_why() -> None:
     stranger.join()
 
     assert stranger.error == "KeyError: 'no registry'"
+
+
+def test_the_last_reading_reads_all_kept_events_again(run: Run, platform: Any) -> None:
+    assert run.read().kept == {"k": {}}
+
+    platform.client("s3").content = b'{"event": '
+
+    assert run.read().kept == {"k": {}}
+    assert run.read(is_last=True).kept == {"k": None}
