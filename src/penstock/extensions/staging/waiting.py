@@ -7,7 +7,7 @@
 | `table`      | the driver table in the plan                                               |
 | `key`        | the key attributes of the row that waits                                   |
 | `id`         | the id of its dead letter                                                  |
-| `token`      | text that each attempt has anew: an item is deleted only as it was read    |
+| `token`      | text of one attempt to write it: an item is deleted only as it was read    |
 | `expiresAt`  | the time when DynamoDB deletes the item (TTL), in seconds since 1970       |
 
 A marker says that rows may wait, so that one request asks about 100 staged rows. It is written
