@@ -56,6 +56,17 @@ def test_a_call_names_its_operation_and_is_signed(
     assert "/eu-central-1/dynamodb/aws4_request" in headers["Authorization"]
 
 
+def test_a_body_that_is_a_function_is_made_for_each_attempt(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
+    api.replies = [refusal("ThrottlingException"), CUT, _ANSWER]
+    numbers = iter(range(9))
+
+    dynamodb.call("BatchWriteItem", lambda: b'{"attempt":%d}' % next(numbers))
+
+    assert [each["attempt"] for each in api.requests] == [0, 1, 2]
+
+
 def test_the_signature_is_botocores_own(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
     dynamodb.call("BatchWriteItem", _BODY)
 
