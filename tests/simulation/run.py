@@ -169,6 +169,7 @@ def run(seed: int, hours: float = 1.0, programs: Collection[str] = PROGRAMS) -> 
         job_commits=jobs.table.metadata.sequence,
         turns=scheduler.turns,
     )
+    scheduler.close()
     return report
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import secrets
 import subprocess
 import sys
+import weakref
+from functools import partial
 
 import pytest
 
@@ -91,6 +94,31 @@ def test_killed_programs_have_no_more_turns_and_clean_nothing_up():
     scheduler.run(20)
 
     assert did == ["begun"]
+
+
+def _end_while_a_program_sleeps() -> weakref.ref[Scheduler]:
+    """Return what a program held that sleeps for longer than the simulation lasts."""
+    scheduler, held = Scheduler(0), Scheduler(1)
+    found = weakref.ref(held)
+
+    def live(own: Scheduler) -> None:
+        try:
+            scheduler.sleep(50)
+        finally:
+            scheduler.sleep(50 + own.now)
+
+    scheduler.start("it", partial(live, held))
+    scheduler.run(5)
+    scheduler.close()
+    return found
+
+
+def test_programs_hold_nothing_after_the_end():
+    held = _end_while_a_program_sleeps()
+
+    gc.collect()
+
+    assert held() is None
 
 
 def test_a_wait_ends_with_its_program_or_its_time():
