@@ -213,7 +213,9 @@ def test_chunked_answers_are_whole(door, table):
 
     headers = [answer["ResponseMetadata"]["HTTPHeaders"] for answer in answers]
     assert [each["transfer-encoding"] for each in headers] == ["chunked"] * 2
-    assert [answer["TableNames"] for answer in answers] == [["batches"]] * 2
+    first, second = (answer["TableNames"] for answer in answers)
+    assert first == second
+    assert "batches" in first  # perhaps among those of other tests
 
 
 def test_unprocessed_items_of_a_write_are_not_written(door, table):
