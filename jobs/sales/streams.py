@@ -7,6 +7,7 @@ not be compared. The price is a record for each total in each batch, and state t
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -31,12 +32,14 @@ def start_totals(
 ) -> StreamingQuery:
     """Start a query that passes all totals to `write` after each batch.
 
-    Windows that begin before the query would lack sales, and are left out.
+    Windows that begin before the query would lack sales, and are left out, also when it is started
+    again without the time.
     """
     spark, run = totals.sparkSession, settings.run
     checkpoint = Checkpoint(spark, run.checkpoint)
-    if begins := settings.begins():
-        totals = drop_begun(totals, begins)
+    given = settings.begins()
+    if begins := checkpoint.keep_start(given.isoformat() if given else ""):
+        totals = drop_begun(totals, datetime.fromisoformat(begins))
     if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
         spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
 

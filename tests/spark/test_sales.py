@@ -173,9 +173,11 @@ def test_a_new_checkpoint_replaces_no_window_by_a_part_of_it(story):
 
     story.send(topic, rows, marks, 0, _LATER)
     story.follow("windows", "old", "--topics", topic, "--output-topic", totals)
-    story.send(topic, rows, marks, _LATER, _REGIONS)
+    story.send(topic, rows, marks, _LATER, _TAIL)
     start = ("--starting", later.isoformat())
     story.follow("windows", "new", "--topics", topic, "--output-topic", totals, *start)
+    story.send(topic, rows, marks, _TAIL, _REGIONS)
+    story.follow("windows", "new", "--topics", topic, "--output-topic", totals)
     story.follow("windows", "whole", "--topics", topic, "--output-topic", expected)
 
     found, whole = (

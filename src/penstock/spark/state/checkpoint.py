@@ -28,7 +28,8 @@ class Checkpoint:
     | `sources/0/offsets/0` | with an Iceberg table: the snapshot that the query began with |
 
     Penstock keeps its own folders beside them: `ledger` (`schema_ledger.Ledger`), `routes`
-    (`check_routes`), `topics` (`TopicWatch`) and `lease` (`claim_checkpoint`).
+    (`check_routes`), `topics` (`TopicWatch`), `start` (`keep_start`) and `lease`
+    (`claim_checkpoint`).
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
@@ -39,6 +40,7 @@ class Checkpoint:
         self._query: str | None = None
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
+        self._start = StateFiles(spark, f"{folder}/penstock-start")
         self._offsets = StateFiles(spark, f"{folder}/offsets")
         self._commits = StateFiles(spark, f"{folder}/commits")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
@@ -80,6 +82,13 @@ class Checkpoint:
     def is_new(self) -> bool:
         """Return whether no batch is over, so that the next one begins where the stream begins."""
         return not _numbers(self._commits)
+
+    def keep_start(self, start: str) -> str:
+        """Return where the query began: here, unless it has planned a batch before."""
+        if not _numbers(self._offsets):
+            self._start.delete("0")
+            self._start.write("0", start)
+        return self._start.read("0") or start
 
     def forget_snapshot(self) -> None:
         """Forget the snapshot with which a stream of an Iceberg table began, once a batch is over.
