@@ -121,7 +121,7 @@ class Settings:
         Args:
             flags: the flags.
             environ: the environment.
-            given: nested settings that are not read.
+            given: settings that take the place of nested ones of their class, which are not read.
 
         Raises:
             SettingsError: the settings are not valid; it lists every problem.

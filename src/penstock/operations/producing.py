@@ -27,7 +27,7 @@ from penstock.registry import CachedRegistry, TrialRegistry, load_admin, load_re
 from penstock.schemas import Policy, Schema, compile_sampler, fit_event_time, select_base
 from penstock.settings import Settings, nested, parse_switch, setting
 
-# For `preview_events`, which asks none.
+# For `preview_events`, which builds a producer and never connects it.
 NO_BROKERS: Final = KafkaSettings(("none:9",), Security.PLAINTEXT)
 _Outcome = TypeVar("_Outcome")
 

@@ -21,7 +21,7 @@ _Answer = TypeVar("_Answer")
 
 
 class AskedTooSoonError(Exception):
-    """An event needs the registry, and events that need no registry come first."""
+    """An event needs a new list of versions, and events of versions that are known come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +45,18 @@ class Batch:
     may_ask: bool = False
     is_list_fresh: bool = False  # the versions were listed after the events came
     incompatible: dict[str, IncompatibleSchemaError] = field(default_factory=dict)  # by schema
-    down: PenstockError | None = None  # what the registry said when it could not be asked
+    outage: PenstockError | None = None  # why the registry gave no list of versions
 
     def ask(self, call: Callable[[], _Answer]) -> _Answer:
-        """Call the registry; if it was down for an event of the batch, it is for the others.
+        """Ask the registry for its list of versions.
 
-        Raises:
-            AskedTooSoonError: the registry may not be asked yet.
+        After a call that it did not answer, the other events of the batch get the same error
+        without a call.
         """
-        if not self.may_ask:
-            raise AskedTooSoonError
-        if self.down is not None:
-            raise self.down.with_traceback(None)
+        if self.outage is not None:
+            raise self.outage.with_traceback(None)
         try:
             return call()
         except (RegistryUnavailableError, RegistryAccessDeniedError) as error:
-            self.down = error
+            self.outage = error
             raise

@@ -134,7 +134,7 @@ class EventProducer:
         return Batch(events, deadline, [late] * len(events))
 
     def _prepare_all(self, batch: Batch) -> None:
-        """Prepare events, first those that need no registry, whose calls may use up the time."""
+        """Prepare events, first those of known versions: the others' calls may use up the time."""
         left = self._prepare_some(range(len(batch.events)), batch)
         batch.may_ask = True
         self._prepare_some(left, batch)
@@ -200,7 +200,7 @@ class EventProducer:
         """
         name, settings = self._settings.schema_name, self._settings
         while True:
-            versions = self._read_versions()
+            versions = self._read_versions(batch)
             try:
                 known = versions.merged
                 inferred = infer_schema(event, name, known, self._base, self._rules)
@@ -216,7 +216,7 @@ class EventProducer:
             except PenstockError as error:
                 if not make_refusal(error).is_final:
                     raise
-                if batch.is_list_fresh and self._read_versions() is versions:
+                if batch.is_list_fresh and self._read_versions(batch) is versions:
                     raise
             self._refresh(batch)
 
@@ -228,7 +228,7 @@ class EventProducer:
         Before an event is rejected, the versions are listed again, once for a batch.
         """
         while True:
-            versions = self._registry.versions(self._settings.schema_name)
+            versions = batch.ask(partial(self._registry.versions, self._settings.schema_name))
             self._listed = versions
             try:
                 record = fit_event(event, base, versions, self._settings)
@@ -242,9 +242,12 @@ class EventProducer:
 
     def _refresh(self, batch: Batch) -> None:
         """List the versions again, once for all events of a batch."""
-        if not batch.is_list_fresh:
-            batch.ask(partial(self._registry.refresh, self._settings.schema_name))
-            batch.is_list_fresh = True
+        if batch.is_list_fresh:
+            return
+        if not batch.may_ask:
+            raise AskedTooSoonError
+        batch.ask(partial(self._registry.refresh, self._settings.schema_name))
+        batch.is_list_fresh = True
 
     def _register_new(self, schema: Schema, batch: Batch) -> Registration:
         """Register a schema; the registry's rule is asked once for all events of a batch."""
@@ -252,13 +255,13 @@ class EventProducer:
         if form in batch.incompatible:
             raise batch.incompatible[form].with_traceback(None)
         try:
-            return batch.ask(partial(self._registry.register, self._settings.schema_name, schema))
+            return self._registry.register(self._settings.schema_name, schema)
         except IncompatibleSchemaError as error:
             batch.incompatible[form] = error
             raise
 
-    def _read_versions(self) -> VersionSet:
-        versions = self._registry.versions(self._settings.schema_name)
+    def _read_versions(self, batch: Batch) -> VersionSet:
+        versions = batch.ask(partial(self._registry.versions, self._settings.schema_name))
         keys, known_keys = _keys(versions), _keys(self._listed)
         if keys != known_keys:
             known, before = len(known_keys), self._versions

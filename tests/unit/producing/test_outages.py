@@ -11,9 +11,9 @@ import pytest
 from penstock.errors import DeliveryError, RegistryAnswerError, RegistryUnavailableError
 from penstock.producing import EventProducer, Produced, Refusal
 from penstock.registry import CachedRegistry, Registration
-from penstock.schemas import Schema
+from penstock.schemas import Policy, Schema
 from tests.stubs.topic import FakeTopic
-from tests.unit.producing.conftest import refused, send, written
+from tests.unit.producing.conftest import Build, refused, send, written
 
 
 def test_an_unacknowledged_event_counts_as_not_written(
@@ -96,17 +96,42 @@ def test_a_registry_that_is_down_stops_new_schemas_only(
     assert not outcomes[0].is_final  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("operation", ["refresh", "register"])
 def test_a_registry_that_is_down_is_asked_once_for_a_batch(
-    operation: str, producer: EventProducer, registry: CachedRegistry
+    producer: EventProducer, registry: CachedRegistry
 ) -> None:
     written(producer, {})
     down = RegistryUnavailableError("down")
-    with patch.object(registry, operation, side_effect=down) as call:
+    with patch.object(registry, "refresh", side_effect=down) as call:
         outcomes = send(producer, {"a": 1}, {"b": 1}, {"c": 1}, {})
 
     assert call.call_count == 1
     assert [str(getattr(each, "error", "")) for each in outcomes] == [*3 * ["down"], ""]
+
+
+@pytest.mark.parametrize("policy", [Policy.GROW, Policy.FIXED])
+def test_a_producer_without_a_list_asks_a_registry_that_is_down_once(
+    build: Build, registry: CachedRegistry, policy: Policy
+) -> None:
+    down = RegistryUnavailableError("down")
+    with patch.object(registry._registry, "versions", side_effect=down) as call:
+        outcomes = send(build(policy=policy), {}, {"a": 1}, {})
+
+    assert call.call_count == 1
+    assert [str(getattr(each, "error", "")) for each in outcomes] == 3 * ["down"]
+
+
+def test_trouble_with_one_new_schema_is_not_that_of_another(
+    producer: EventProducer, registry: CachedRegistry
+) -> None:
+    def register(name: str, schema: Schema) -> Registration:
+        if any(field["name"] == "a" for field in schema["fields"]):
+            raise RegistryUnavailableError("its version is being deleted")
+        return CachedRegistry.register(registry, name, schema)
+
+    with patch.object(registry, "register", register):
+        outcomes = send(producer, {"a": 1}, {"b": 1})
+
+    assert [type(each) for each in outcomes] == [Refusal, Produced]
 
 
 def test_records_are_sent_in_the_order_of_their_events(
