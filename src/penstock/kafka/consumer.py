@@ -16,7 +16,7 @@ from penstock.kafka._failures import translated_kafka_errors
 from penstock.kafka.settings import KafkaSettings
 
 _LOOK_MS = 15_000
-_JOIN_SECONDS = 120.0  # longer than a rebalance waits for members that ended
+_JOIN_SECONDS = 360.0  # longer than a rebalance waits for members, 300 s (max_poll_interval_ms)
 
 
 def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = None) -> Consumer:
@@ -42,14 +42,14 @@ class Consumer(AbstractContextManager["Consumer"]):
     def __init__(self, client: KafkaConsumer, topics: Sequence[str]) -> None:
         self._client = client
         self._where = f"reading {', '.join(topics)}"
-        self._joined_at = time.monotonic()
+        self._outside_since: float | None = None
 
     def poll(self, timeout_seconds: float = 1.0) -> list[Any]:
         """Return the next records as kafka-python's objects, in order within each partition.
 
         Raises:
             TopicForbiddenError: the principal may not read the topic or use the consumer group.
-            BrokerUnavailableError: the group could not be joined for two minutes. Open another
+            BrokerUnavailableError: the group could not be joined for six minutes. Open another
                 consumer: kafka-python waits without end for a broker that takes a connection and
                 does not answer.
         """
@@ -57,8 +57,10 @@ class Consumer(AbstractContextManager["Consumer"]):
             batches = self._client.poll(timeout_ms=int(timeout_seconds * 1000))
         member = self._client.group_metadata()
         if member.group_id is None or member.state == MemberState.STABLE:
-            self._joined_at = time.monotonic()
-        elif (waited := time.monotonic() - self._joined_at) > _JOIN_SECONDS:
+            self._outside_since = None
+        elif self._outside_since is None:
+            self._outside_since = time.monotonic()
+        elif (waited := time.monotonic() - self._outside_since) > _JOIN_SECONDS:
             raise BrokerUnavailableError(
                 f"{self._where}: found no way into the group {member.group_id} for {waited:.0f} s"
             )
