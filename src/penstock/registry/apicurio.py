@@ -47,6 +47,7 @@ class ApicurioRegistry(HttpRegistry):
         super().__init__(settings, attempts=attempts)
         self._index = GroupIndex(self._allowed_names, self._list_metas, self._http.clock)
         self._listed: dict[str, Mapping[int, Any]] = {}  # what was last read of each artifact
+        self._numbers: dict[str, dict[int, int]] = {}  # of versions by their global ids
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
 
     def _find_version(self, name: str, definition: str) -> str | None:
@@ -157,7 +158,8 @@ class ApicurioRegistry(HttpRegistry):
         with self._http.limited():
             metas = list(self._pages(f"{self._artifact(name)}/versions", "versions", {}))
         with reading_answer():
-            listed = self._listed[name] = _number_versions(metas)
+            numbers = self._numbers.setdefault(name, {})
+            listed = self._listed[name] = _number_versions(metas, numbers)
         return listed
 
     def _list_metas(self, name: str) -> Collection[Any]:
@@ -201,17 +203,19 @@ class ApicurioRegistry(HttpRegistry):
         return self._http.read("GET", path, query={"dereference": "true"})
 
 
-def _number_versions(metas: Iterable[Any]) -> Mapping[int, Any]:
+def _number_versions(metas: Iterable[Any], numbers: dict[int, int]) -> Mapping[int, Any]:
     """Return the metadata of an artifact's versions by number, each with its number.
 
     Apicurio's own labels are numbers that grow, so such a label is the number, which stays when a
-    version below is deleted. Any other version has the number after that of the version before.
+    version below is deleted. Any other version has the number after that of the version before,
+    and keeps it in `numbers`, by its global id.
     """
     numbered: dict[int, Any] = {}
-    last = 0
+    last = max(numbers.values(), default=0)
     for meta in sorted(metas, key=lambda each: int(each["globalId"])):
-        label = str(meta["version"])
-        is_number = label.isdecimal() and len(label) <= _MOST_DIGITS
-        last = max(last + 1, int(label) if is_number else 0)
-        numbered[last] = {**meta, "number": last}
+        id_, label = int(meta["globalId"]), str(meta["version"])
+        if id_ not in numbers:
+            is_number = label.isdecimal() and len(label) <= _MOST_DIGITS
+            last = numbers[id_] = max(last + 1, int(label) if is_number else 0)
+        numbered[numbers[id_]] = {**meta, "number": numbers[id_]}
     return numbered

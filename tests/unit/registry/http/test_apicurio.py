@@ -142,6 +142,17 @@ def test_a_version_with_a_label_that_people_chose_is_numbered_by_its_place(
         build(allow=("orders",)).get(_key(10))
 
 
+def test_a_version_keeps_its_number_when_one_with_a_label_of_people_is_deleted(
+    server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
+) -> None:
+    registry = build()
+    for ids, labels in (((3, 4, 6), ("1.0.0", "1.1.0", "2.0.0")), ((4, 6), ("1.1.0", "2.0.0"))):
+        _put(server, "readings", *ids, schema=reading(), labels=labels)
+        found = {str(each.key): each.number for each in registry.versions("readings")}
+
+    assert found == {"apicurio:4": 2, "apicurio:6": 3}
+
+
 @pytest.mark.parametrize(("label", "number"), [("20261128", 2), ("9999", 9999)])
 def test_a_label_that_is_a_large_number_costs_no_calls(
     server: FakeServer,
