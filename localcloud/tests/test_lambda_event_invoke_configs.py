@@ -106,6 +106,20 @@ def test_a_function_takes_its_configurations_along(client, lambda_, function):
     assert refusal(get, FunctionName=function) == _none(function, "$LATEST")
 
 
+def test_an_alias_that_is_made_again_has_the_defaults(lambda_, function):
+    named = {"FunctionName": function, "Name": "live"}
+    place = {"FunctionName": function, "Qualifier": "live"}
+    version = lambda_.publish_version(FunctionName=function)["Version"]
+    lambda_.create_alias(**named, FunctionVersion=version)
+    lambda_.put_function_event_invoke_config(**place, MaximumRetryAttempts=1)
+
+    lambda_.delete_alias(**named)
+    lambda_.create_alias(**named, FunctionVersion=version)
+
+    get = lambda_.get_function_event_invoke_config
+    assert refusal(get, **place) == _none(function, "live")
+
+
 def test_what_does_not_exist_has_no_configuration(lambda_, function):
     put = lambda_.put_function_event_invoke_config
     update = lambda_.update_function_event_invoke_config

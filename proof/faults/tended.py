@@ -54,6 +54,8 @@ class Tended:
                     self.subject.tend()
                 except Exception as error:  # the next turn tries again, and the trial counts
                     self._keep(_describe(error))
+                else:
+                    self._error = ""
 
     def _keep(self, error: str) -> None:
         if error != self._error:

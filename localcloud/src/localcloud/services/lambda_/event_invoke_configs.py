@@ -12,7 +12,7 @@ from typing import Any
 
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call, operation
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import FunctionSpec
 from localcloud.services.lambda_.destination_rules import check_destinations
 from localcloud.services.lambda_.execution import find_function
@@ -57,6 +57,15 @@ def list_function_event_invoke_configs(call: Call) -> dict[str, Any]:
     return {"FunctionEventInvokeConfigs": found}
 
 
+@operation("lambda", "DeleteAlias")
+def delete_alias(call: Call) -> HttpAnswer:
+    """Delete an alias with its configuration."""
+    spec, name = _find_function(call), call.params["Name"]
+    answer = call.forward()
+    forget_configs(call, f"{spec.unqualified_arn}:{name}")
+    return answer
+
+
 @operation("lambda", "DeleteFunctionEventInvokeConfig")
 def delete_function_event_invoke_config(call: Call) -> dict[str, Any]:
     """Let a version or alias have the defaults again."""
@@ -71,7 +80,7 @@ def settings_of(call: Call) -> dict[str, Any]:
 
 
 def forget_configs(call: Call, prefix: str) -> None:
-    """Remove the configurations of a deleted function or version."""
+    """Remove the configurations of a deleted function, version or alias."""
     by_arn = call.cloud.state(EventInvokeConfigs).by_arn
     for arn in [each for each in by_arn if f"{each}:".startswith(f"{prefix}:")]:
         del by_arn[arn]
