@@ -142,6 +142,22 @@ def test_a_process_that_cannot_be_begun_again_is_told_and_counted(happen: Any) -
     assert (outcome.count.lost, outcome.trouble) == (2, "OSError: no memory")
 
 
+def test_trouble_that_is_over_is_told_no_more(happen: Any) -> None:
+    errors, over = iter([OSError("no memory"), None, None]), threading.Event()
+
+    def fail_once() -> None:
+        error = next(errors, over)
+        if isinstance(error, OSError):
+            raise error
+        if error is over:
+            over.set()
+
+    system = _System(tend=fail_once)
+    outcome: Outcome = happen(FaultKind("A fault", lambda _: over.wait(60)), system)
+
+    assert outcome.trouble == ""
+
+
 def test_a_system_that_does_not_say_its_trouble_is_counted(happen: Any) -> None:
     def fail() -> str:
         raise ConnectionRefusedError("no worker")
