@@ -207,15 +207,18 @@ def _number_versions(metas: Iterable[Any], numbers: dict[int, int]) -> Mapping[i
     """Return the metadata of an artifact's versions by number, each with its number.
 
     Apicurio's own labels are numbers that grow, so such a label is the number, which stays when a
-    version below is deleted. Any other version has the number after that of the version before,
-    and keeps it in `numbers`, by its global id.
+    version below is deleted. Any other version has the number after all that were given in
+    `numbers`, by global id, and keeps it there.
     """
     numbered: dict[int, Any] = {}
-    last = max(numbers.values(), default=0)
+    last = 0
     for meta in sorted(metas, key=lambda each: int(each["globalId"])):
         id_, label = int(meta["globalId"]), str(meta["version"])
         if id_ not in numbers:
-            is_number = label.isdecimal() and len(label) <= _MOST_DIGITS
-            last = numbers[id_] = max(last + 1, int(label) if is_number else 0)
-        numbered[numbers[id_]] = {**meta, "number": numbers[id_]}
+            if label.isdecimal() and len(label) <= _MOST_DIGITS:
+                numbers[id_] = max(last + 1, int(label))
+            else:
+                numbers[id_] = max(numbers.values(), default=0) + 1
+        last = numbers[id_]
+        numbered[last] = {**meta, "number": last}
     return numbered

@@ -146,11 +146,23 @@ def test_a_version_keeps_its_number_when_one_with_a_label_of_people_is_deleted(
     server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
 ) -> None:
     registry = build()
-    for ids, labels in (((3, 4, 6), ("1.0.0", "1.1.0", "2.0.0")), ((4, 6), ("1.1.0", "2.0.0"))):
-        _put(server, "readings", *ids, schema=reading(), labels=labels)
+    labels = {3: "1.0.0", 4: "1.1.0", 6: "2.0.0", 7: "2.1.0"}
+    for ids in ((3, 4, 6), (4, 7)):
+        _put(server, "readings", *ids, schema=reading(), labels=[labels[each] for each in ids])
         found = {str(each.key): each.number for each in registry.versions("readings")}
 
-    assert found == {"apicurio:4": 2, "apicurio:6": 3}
+    assert found == {"apicurio:4": 2, "apicurio:7": 4}
+
+
+def test_an_artifact_that_is_created_again_has_version_1(
+    server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
+) -> None:
+    registry = build()
+    for ids in ((3, 4), (6,)):
+        _put(server, "readings", *ids, schema=reading())
+        found = [each.number for each in registry.versions("readings")]
+
+    assert found == [1]
 
 
 @pytest.mark.parametrize(("label", "number"), [("20261128", 2), ("9999", 9999)])
