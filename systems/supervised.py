@@ -23,7 +23,7 @@ _BATCH: Final = '"BatchDuration"'  # in the line that a driver prints for each o
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Whether a driver stood still, and what went wrong as another one took over, or nothing."""
+    """A stall of a driver: it stood still or not, and what went wrong as another one took over."""
 
     stood_still: bool
     trouble: str

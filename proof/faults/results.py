@@ -53,7 +53,7 @@ def describe(outcome: Outcome | None) -> str:
 class Results:
     """The last outcomes by fault and system, and the days, commits and seeds of their trials.
 
-    Where a fault did not happen there is none, not that of an older trial either.
+    A fault that did not happen in the newest run has none: an older outcome is not kept.
     """
 
     runs: Mapping[str, Mapping[str, Mapping[str, Any]]]

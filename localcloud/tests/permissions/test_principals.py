@@ -15,7 +15,7 @@ _NOBODY = f"arn:aws:iam::{CONSUMER}:role/nobody"
 
 @pytest.fixture
 def kept(client):
-    """What has a policy, by kind: a function that sets it."""
+    """The functions that set a policy, by the kind of thing that has it."""
     name = f"a-{secrets.token_hex(4)}"
     iam, s3, kms, manager = (client(each) for each in ("iam", "s3", "kms", "secretsmanager"))
     role = make_role(iam, trust(PRODUCER)).rpartition("/")[2]

@@ -15,7 +15,7 @@ _WHERE = {"LocationConstraint": "eu-central-1"}
 
 @pytest.fixture
 def made(client, key):
-    """What the key encrypts: a bucket, an object, a secret, a table, a queue and a topic."""
+    """A bucket, an object, a secret, a table, a queue and a topic that the key encrypts."""
     name = f"a-{secrets.token_hex(4)}"
     s3 = client("s3")
     s3.create_bucket(Bucket=name, CreateBucketConfiguration=_WHERE)

@@ -75,7 +75,7 @@ def delete_function_event_invoke_config(call: Call) -> dict[str, Any]:
 
 
 def settings_of(call: Call) -> dict[str, Any]:
-    """Return the configuration of what a call names, {} if it has none."""
+    """Return the configuration of the version or alias of a call, empty if it has none."""
     return call.cloud.state(EventInvokeConfigs).by_arn.get(qualified_arn(call), {})
 
 
