@@ -6,7 +6,7 @@ A writer takes rows from an iterable and holds at most 4 MiB of them, as JSON, a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
@@ -97,17 +97,8 @@ class TableWriter:
         return self._write_batch(rows[:middle]) | self._write_batch(rows[middle:])
 
     def _put(self, items: list[bytes]) -> None:
-        table = json.dumps(self._table).encode()
-        for _ in self._client.attempts:
-            puts = b",".join([b'{"PutRequest":{"Item":%b}}' % item for item in items])
-            body = b'{"RequestItems":{%b:[%b]}}' % (table, puts)
-            items = self._client.call("BatchWriteItem", body, _read_unprocessed)
-            if not items:
-                return
-        raise SinkUnavailableError(
-            f"DynamoDB left {len(items)} rows for table {self._table} unprocessed for "
-            f"{self._client.attempts.total_seconds:g} s"
-        )
+        for left in put_items(self._client, self._table, lambda: items):
+            items[:] = [json.dumps(item).encode() for item in left]
 
 
 class UpsertWriter:
@@ -157,6 +148,34 @@ class UpsertWriter:
         }
 
 
+def put_items(
+    client: DynamoDbClient, table: str, make_items: Callable[[], Iterable[bytes]]
+) -> Iterator[list[dict[str, Any]]]:
+    """Put at most 25 items; yield those that each answer leaves unprocessed, until none is left.
+
+    `make_items` returns the items that are left, as JSON; each attempt to send them asks for them.
+
+    Raises:
+        SinkRefusedError: DynamoDB refuses the whole request; see `DynamoDbClient.call`.
+        SinkAccessDeniedError, SinkUnavailableError: some items may be written.
+    """
+    name = json.dumps(table).encode()
+
+    def make_body() -> bytes:
+        puts = b",".join([b'{"PutRequest":{"Item":%b}}' % item for item in make_items()])
+        return b'{"RequestItems":{%b:[%b]}}' % (name, puts)
+
+    for _ in client.attempts:
+        left = client.call("BatchWriteItem", make_body, _read_unprocessed)
+        yield left
+        if not left:
+            return
+    raise SinkUnavailableError(
+        f"DynamoDB left {len(left)} rows for table {table} unprocessed for "
+        f"{client.attempts.total_seconds:g} s"
+    )
+
+
 def _encode(
     items: Iterable[Mapping[str, Any]], shape: RowShape, refused: _Refused
 ) -> Iterator[_Row]:
@@ -185,6 +204,6 @@ def _in_batches(rows: Iterable[_Row], most: int | None = None) -> Iterator[list[
         yield batch
 
 
-def _read_unprocessed(answer: dict[str, Any]) -> list[bytes]:
+def _read_unprocessed(answer: dict[str, Any]) -> list[dict[str, Any]]:
     left = answer.get("UnprocessedItems", {}).values()
-    return [json.dumps(put["PutRequest"]["Item"]).encode() for put in chain(*left)]
+    return [put["PutRequest"]["Item"] for put in chain(*left)]

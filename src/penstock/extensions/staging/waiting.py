@@ -21,12 +21,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import chain
 from typing import Any, Final
 from uuid import uuid4
 
-from penstock.errors import RowExistsError, SinkUnavailableError
-from penstock.sinks import DynamoDbClient, RowAddress, query_rows, read_rows
+from penstock.errors import RowExistsError
+from penstock.sinks import DynamoDbClient, RowAddress, put_items, query_rows, read_rows
 
 _MARKER: Final = "-"  # the name of a row has a slash
 _KEPT_SECONDS: Final = 90 * 86_400  # longer than all retries
@@ -93,21 +92,14 @@ class WaitingTable:
     def _write_batch(self, left: Sequence[Waiter]) -> Iterator[Waiter]:
         sent: list[Waiter] = []
 
-        def make_body() -> bytes:
+        def make_items() -> list[bytes]:
             sent[:] = [replace(each, token=self._new_token()) for each in left]
-            puts = [{"PutRequest": {"Item": self._make_item(each)}} for each in sent]
-            return json.dumps({"RequestItems": {self._table: puts}}).encode()
+            return [json.dumps(self._make_item(each)).encode() for each in sent]
 
-        for _ in self._client.attempts:
-            unprocessed = self._client.call("BatchWriteItem", make_body, _read_unprocessed)
-            yield from (each for each in sent if each.token not in unprocessed)
-            left = [each for each in sent if each.token in unprocessed]
-            if not left:
-                return
-        raise SinkUnavailableError(
-            f"DynamoDB left {len(left)} rows for table {self._table} unprocessed for "
-            f"{self._client.attempts.total_seconds:g} s"
-        )
+        for unprocessed in put_items(self._client, self._table, make_items):
+            tokens = {item["token"]["S"] for item in unprocessed}
+            yield from (each for each in sent if each.token not in tokens)
+            left = [each for each in sent if each.token in tokens]
 
     def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
         """Return the markers of rows, at most 100, that others may wait for."""
@@ -162,12 +154,6 @@ class WaitingTable:
             "token": {"S": waiter.token},
             "expiresAt": {"N": str(int(self._clock()) + _KEPT_SECONDS)},
         }
-
-
-def _read_unprocessed(answer: dict[str, Any]) -> set[str]:
-    """Return the tokens of items that were not written."""
-    left = answer.get("UnprocessedItems", {}).values()
-    return {put["PutRequest"]["Item"]["token"]["S"] for put in chain(*left)}
 
 
 def _read_waiter(item: dict[str, Any]) -> Waiter:
