@@ -10,6 +10,7 @@ from penstock.extensions.doctor.findings import Side
 from penstock.extensions.doctor.hops import HOPS
 from penstock.extensions.doctor.operation import examine
 from systems.sessions import make_session
+from tests.stubs.worlds import AnsweringWorld
 
 _P, _C = Side.PRODUCER, Side.CONSUMER
 _HERE, _THERE = "10.1.0.0/16", "10.0.0.0/16"
@@ -112,23 +113,12 @@ _HEALTHY = {
 }
 
 
-class _World(World):
-    """A world of given answers."""
-
-    def __init__(self, exposure, answers):
-        contract = _CONTRACT | {"exposure": exposure}
-        super().__init__(Deployment(contract, {_C: _OUTPUTS}), Accounts({}))
-        self._given = answers
-
-    def ask(self, side, service, operation, **words):
-        return self._given[side, operation]
-
-
 def _examine(exposure, changed):
     hops = [each for each in HOPS if each.exposure == exposure]
     if not exposure:
         hops = [each for each in hops if each.name == "interfaces of functions"]
-    return examine(_World(exposure, _HEALTHY[exposure] | changed), hops)
+    deployment = Deployment(_CONTRACT | {"exposure": exposure}, {_C: _OUTPUTS})
+    return examine(AnsweringWorld(deployment, _HEALTHY[exposure] | changed), hops)
 
 
 @pytest.mark.parametrize(("exposure", "count"), [("peering", 5), ("multi_vpc", 3), ("", 1)])

@@ -156,11 +156,11 @@ def _list_targets(world: World, group: str) -> list[dict[str, Any]]:
 
 
 def _read_addresses(world: World) -> dict[str, str]:
-    """Return the addresses of the brokers by their numbers."""
+    """Return the addresses of the brokers by their numbers; the nodes are controllers too."""
     arn = world.contract["cluster"]["arn"]
     answer = world.ask(_PRODUCER, "kafka", "list_nodes", ClusterArn=arn)
-    nodes = [each["BrokerNodeInfo"] for each in (answer or {}).get("NodeInfoList", [])]
-    return {f"{int(node['BrokerId'])}": node["ClientVpcIpAddress"] for node in nodes}
+    nodes = [each.get("BrokerNodeInfo") for each in (answer or {}).get("NodeInfoList", [])]
+    return {f"{int(node['BrokerId'])}": node["ClientVpcIpAddress"] for node in nodes if node}
 
 
 def _covers(principal: str, account: str) -> bool:
