@@ -327,9 +327,8 @@ def remove_target(it: Broken) -> Mend:
 def add_target(it: Broken) -> Mend:
     elbv2 = it.p("elbv2")
     nodes = it.p("kafka").list_nodes(ClusterArn=it.contract["cluster"]["arn"])["NodeInfoList"]
-    other = next(
-        each["BrokerNodeInfo"] for each in nodes if each["BrokerNodeInfo"]["BrokerId"] == 2
-    )
+    brokers = [each["BrokerNodeInfo"] for each in nodes if "BrokerNodeInfo" in each]
+    other = next(each for each in brokers if each["BrokerId"] == 2)
     added = {"Id": other["ClientVpcIpAddress"], "Port": 9096}
     asked = {"TargetGroupArn": it.group(), "Targets": [added]}
     elbv2.register_targets(**asked)

@@ -28,6 +28,12 @@ def open_to_vpcs(login):
     return {"VpcConnectivity": {"ClientAuthentication": {"Sasl": {login: {"Enabled": True}}}}}
 
 
+def list_brokers(kafka, arn):
+    """Return what ListNodes tells of each broker of a cluster."""
+    nodes = kafka.list_nodes(ClusterArn=arn)["NodeInfoList"]
+    return [node["BrokerNodeInfo"] for node in nodes if "BrokerNodeInfo" in node]
+
+
 def wait_for(kafka, arn, state="ACTIVE", seconds=150):
     """Wait until a cluster is in a state; returns what DescribeCluster shows."""
 

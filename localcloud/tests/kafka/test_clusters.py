@@ -8,7 +8,7 @@ from localcloud.network.nodes import Nodes
 from localcloud.services.kafka.directory import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
 from localcloud.testing import wait_until
-from tests.kafka.requests import describe_request, wait_for
+from tests.kafka.requests import describe_request, list_brokers, wait_for
 from tests.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"
@@ -72,10 +72,7 @@ def test_brokers_that_do_not_start_are_reported(kafka, subnets, cloud, monkeypat
 def test_each_login_has_its_port(kafka, make_cluster):
     arn = make_cluster()["ClusterArn"]
     shown = kafka.get_bootstrap_brokers(ClusterArn=arn)
-    names = [
-        node["BrokerNodeInfo"]["Endpoints"][0]
-        for node in kafka.list_nodes(ClusterArn=arn)["NodeInfoList"]
-    ]
+    names = [broker["Endpoints"][0] for broker in list_brokers(kafka, arn)]
     assert shown["BootstrapBrokerStringSaslScram"] == ",".join(f"{name}:9096" for name in names)
     assert shown["BootstrapBrokerStringSaslIam"] == ",".join(f"{name}:9098" for name in names)
     assert "BootstrapBrokerStringTls" not in shown
@@ -93,10 +90,8 @@ def test_without_logins_there_is_tls_and_plaintext_when_asked(kafka, make_cluste
 
 def test_names_are_those_of_msk_and_interfaces_are_in_the_subnets(kafka, client, make_cluster):
     shown = make_cluster()
-    nodes = kafka.list_nodes(ClusterArn=shown["ClusterArn"])["NodeInfoList"]
     number = shown["ClusterArn"].rpartition("-")[2]
-    for broker_id, node in enumerate(nodes, start=1):
-        info = node["BrokerNodeInfo"]
+    for broker_id, info in enumerate(list_brokers(kafka, shown["ClusterArn"]), start=1):
         assert info["BrokerId"] == broker_id
         head, cluster, _, label, *rest = info["Endpoints"][0].split(".")
         assert (head, cluster, label) == (f"b-{broker_id}", shown["ClusterName"], f"c{number}")
@@ -109,6 +104,20 @@ def test_names_are_those_of_msk_and_interfaces_are_in_the_subnets(kafka, client,
         assert info["ClientVpcIpAddress"].startswith(f"10.1.{broker_id - 1}.")
         groups = [group["GroupId"] for group in interface["Groups"]]
         assert groups == shown["BrokerNodeGroupInfo"]["SecurityGroups"]
+
+
+@pytest.mark.parametrize(("version", "count"), [("3.9.x.kraft", 3), ("3.9.x", 0)])
+def test_the_controllers_of_a_cluster_are_nodes_without_a_place(
+    kafka, make_cluster, version, count
+):
+    shown = make_cluster(KafkaVersion=version)
+    nodes = kafka.list_nodes(ClusterArn=shown["ClusterArn"])["NodeInfoList"]
+    zone = nodes[0]["BrokerNodeInfo"]["Endpoints"][0].partition(".")[2]
+
+    assert nodes[2:] == [
+        {"ControllerNodeInfo": {"Endpoints": [f"c-1000{number}.{zone}"]}}
+        for number in range(1, count + 1)
+    ]
 
 
 def test_lists_are_filtered_by_name_and_cut_into_pages(kafka, make_cluster):

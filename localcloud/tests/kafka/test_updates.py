@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from localcloud.testing.certificates import PrivateAuthority
 from tests.kafka.changing import refuse, update, wait_operation
-from tests.kafka.requests import SCRAM_AND_IAM, open_to_vpcs, wait_for
+from tests.kafka.requests import SCRAM_AND_IAM, list_brokers, open_to_vpcs, wait_for
 from tests.refusals import refusal
 
 
 def test_brokers_are_added_and_the_old_ones_stay(kafka, make_cluster, pretended):
     shown = make_cluster()
-    before = _nodes(kafka, shown)
+    before = list_brokers(kafka, shown["ClusterArn"])
 
     operation = update(kafka, "update_broker_count", shown, TargetNumberOfBrokerNodes=4)
 
     assert operation["OperationType"] == "INCREASE_BROKER_COUNT"
     assert operation["SourceClusterInfo"]["NumberOfBrokerNodes"] == 2
     assert operation["TargetClusterInfo"]["NumberOfBrokerNodes"] == 4
-    after = _nodes(kafka, shown)
+    after = list_brokers(kafka, shown["ClusterArn"])
     assert after[:2] == before
-    assert [node["BrokerNodeInfo"]["BrokerId"] for node in after] == [1, 2, 3, 4]
-    assert after[2]["BrokerNodeInfo"]["ClientSubnet"] == before[0]["BrokerNodeInfo"]["ClientSubnet"]
+    assert [broker["BrokerId"] for broker in after] == [1, 2, 3, 4]
+    assert after[2]["ClientSubnet"] == before[0]["ClientSubnet"]
     zones = {3: "eu-central-1a", 4: "eu-central-1b"}
     assert pretended[shown["ClusterName"]].done == [("add", zones)]
 
@@ -40,7 +40,7 @@ def test_brokers_that_do_not_come_up_are_no_nodes(kafka, make_cluster, pretended
         kafka, "update_broker_count", shown, TargetNumberOfBrokerNodes=4, ends="UPDATE_FAILED"
     )
     assert operation["ErrorInfo"]["ErrorString"] == "no room for more"
-    assert len(_nodes(kafka, shown)) == 2
+    assert len(list_brokers(kafka, shown["ClusterArn"])) == 2
 
 
 def test_volumes_grow(kafka, make_cluster):
@@ -215,10 +215,6 @@ def test_brokers_are_rebooted(kafka, make_cluster, pretended):
     code, message = refusal(kafka.reboot_broker, ClusterArn=arn, BrokerIds=["9"])
     assert code == "BadRequestException"
     assert message == f"{shown['ClusterName']} has no broker 9; there are 1, 2"
-
-
-def _nodes(kafka, shown):
-    return kafka.list_nodes(ClusterArn=shown["ClusterArn"])["NodeInfoList"]
 
 
 def _volume(kafka, shown):

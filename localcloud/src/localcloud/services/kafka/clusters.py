@@ -22,6 +22,9 @@ from localcloud.services.kafka.model import (
 )
 from localcloud.services.kafka.requests import check_name, fill_settings
 from localcloud.services.kafka.serverless import make_serverless, show_serverless
+from localcloud.services.kafka.versions import has_controllers
+
+_CONTROLLERS = 3  # whatever the number of brokers: assumption `kraft-controllers`
 
 
 @operation("kafka", "CreateCluster")
@@ -103,10 +106,13 @@ def get_bootstrap_brokers(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListNodes")
 def list_nodes(call: Call) -> dict[str, Any]:
-    """List the brokers with their interfaces in the VPC."""
+    """List the brokers with their interfaces in the VPC, and the controllers of KRaft."""
     cluster = find_cluster(call)
-    page, more = take_page(list(cluster.nodes), call.params)
-    return {"NodeInfoList": [_show_node(cluster, node) for node in page], **more}
+    nodes = [_show_node(cluster, node) for node in list(cluster.nodes)]
+    if has_controllers(cluster.settings["CurrentBrokerSoftwareInfo"]["KafkaVersion"]):
+        nodes += [_show_controller(cluster, number) for number in range(1, _CONTROLLERS + 1)]
+    page, more = take_page(nodes, call.params)
+    return {"NodeInfoList": page, **more}
 
 
 def _create(call: Call, given: dict[str, Any]) -> Cluster:
@@ -206,3 +212,7 @@ def _show_node(cluster: Cluster, node: BrokerNode) -> dict[str, Any]:
             "Endpoints": [node.name],
         },
     }
+
+
+def _show_controller(cluster: Cluster, number: int) -> dict[str, Any]:
+    return {"ControllerNodeInfo": {"Endpoints": [f"c-{10_000 + number}.{cluster.zone}"]}}

@@ -17,12 +17,11 @@ from localcloud.services.kafka.listeners import (
     vpc_logins,
 )
 from localcloud.services.kafka.model import Cluster, bad_request
-from localcloud.services.kafka.versions import VERSIONS
+from localcloud.services.kafka.versions import VERSIONS, has_controllers
 
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{0,63}")
 _INSTANCE = re.compile(r"(express\.m7g|kafka\.m5|kafka\.m7g)\.\d*x?large")
 _BURSTABLE = "kafka.t3.small"  # with ZooKeeper only: assumption `burstable-brokers`
-_KRAFT = ".kraft"
 _OPEN_TO_ALL = "allow.everyone.if.no.acl.found"  # Kafka ACLs alone let a user of SCRAM in
 _ZONES = (2, 3)
 _MAX_VOLUME_GB = 16384
@@ -68,7 +67,7 @@ def check_version(version: str) -> None:
 
 def check_instance_type(instance_type: str, version: str) -> None:
     """Raise AwsError for an instance type that MSK does not offer with this Kafka version."""
-    burstable = instance_type == _BURSTABLE and not version.endswith(_KRAFT)
+    burstable = instance_type == _BURSTABLE and not has_controllers(version)
     if not (burstable or _INSTANCE.fullmatch(instance_type)):
         raise bad_request(
             "Unsupported InstanceType specified. Valid values: "

@@ -46,4 +46,9 @@ def get_compatible_kafka_versions(call: Call) -> dict[str, Any]:
 def compatible_versions(source: str) -> list[str]:
     """Return the later versions with the same metadata mode, which MSK does not change."""
     later = VERSIONS[VERSIONS.index(source) + 1 :]
-    return [name for name in later if name.endswith(".kraft") == source.endswith(".kraft")]
+    return [name for name in later if has_controllers(name) == has_controllers(source)]
+
+
+def has_controllers(version: str) -> bool:
+    """Return whether a cluster of a version has controllers of KRaft, not ZooKeeper."""
+    return version.endswith(".kraft")
