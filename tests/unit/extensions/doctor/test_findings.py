@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from penstock.extensions.doctor.findings import Break, Hop, NotSeenError, Seen, Side, State
 from penstock.extensions.doctor.hops import HOPS
 from penstock.extensions.doctor.operation import examine
@@ -103,6 +105,29 @@ def test_what_was_found_before_something_cannot_be_looked_at_stays():
 
     assert [each.code for each in report.causes] == ["bucket-missing", "b"]
     assert [each.seen for each in report.not_seen] == ["s3 does not answer"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "named"),
+    [
+        ({}, "Status", "KeyError('Status')"),
+        ([], 0, "IndexError('list index out of range')"),
+        (None, "Status", "TypeError(\"'NoneType' object is not subscriptable\")"),
+    ],
+)
+def test_an_answer_that_is_not_as_expected_is_named_and_stops_no_other_hop(answer, key, named):
+    def look(world):
+        yield _own("bucket-missing")
+        yield Seen(answer[key])
+
+    report = _examine(Hop("stores", Side.CONSUMER, look), _hop("last", Seen("fine")))
+
+    assert [(each.hop, each.state) for each in report.findings] == [
+        *(("stores", "broken"), ("stores", "not seen"), ("last", "ok"))
+    ]
+    assert [each.seen for each in report.not_seen] == [
+        f"an answer is not as expected, which is a bug of the hop: {named}"
+    ]
 
 
 def test_a_cause_is_printed_with_its_account_what_was_expected_the_command_and_its_page():
