@@ -10,6 +10,7 @@ from penstock.extensions.doctor.findings import Break, Seen, Side
 from penstock.extensions.doctor.hops.endpoints import list_brokers
 
 _PRODUCER = Side.PRODUCER
+_ENFORCES = "EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic"
 
 
 def look_at_services(world: World) -> Iterator[Seen | Break]:
@@ -41,13 +42,11 @@ def look_at_services(world: World) -> Iterator[Seen | Break]:
 
 
 def look_at_load_balancers(world: World) -> Iterator[Seen | Break]:
-    """Check that each endpoint service has a load balancer that is active."""
+    """Check that each endpoint service has an active load balancer that lets PrivateLink in."""
     for name, broker in list_brokers(world):
         found = _find_balancer(world, broker)
         state = found["State"]["Code"] if found else "missing"
-        if found and state in {"active", "active_impaired"}:
-            yield Seen(f"{name}: {found['LoadBalancerName']} is active")
-        else:
+        if found is None or state not in {"active", "active_impaired"}:
             yield Break(
                 "load-balancer-missing",
                 name,
@@ -55,6 +54,16 @@ def look_at_load_balancers(world: World) -> Iterator[Seen | Break]:
                 "active",
                 is_symptom=_find_service(world, broker) is None,
             )
+        elif found.get(_ENFORCES) == "on":  # its security group has no ingress rule
+            yield Break(
+                "balancer-closed",
+                name,
+                f"{found['LoadBalancerName']} applies its security group's ingress rules to "
+                "PrivateLink",
+                "PrivateLink is exempt from them",
+            )
+        else:
+            yield Seen(f"{name}: {found['LoadBalancerName']} is active")
 
 
 def look_at_listeners(world: World) -> Iterator[Seen | Break]:
