@@ -41,7 +41,8 @@ def look_at_subnets(world: World) -> Iterator[Seen | Break]:
 def look_at_routes(world: World) -> Iterator[Seen | Break]:
     """Check that the subnets have a route to the gateway endpoints of DynamoDB and S3."""
     network = _read_network(world)
-    found = {each["ServiceName"].rpartition(".")[2]: each for each in _list_endpoints(world)}
+    gateways = _list_endpoints(world, "Gateway")
+    found = {each["ServiceName"].rpartition(".")[2]: each for each in gateways}
     tables = list_tables(world, _CONSUMER, network["vpc_id"], network["subnet_ids"])
     ids = {each: {table["RouteTableId"] for table in own} for each, own in tables.items()}
     for name in _GATEWAYS:
@@ -63,7 +64,7 @@ def look_at_routes(world: World) -> Iterator[Seen | Break]:
 def look_at_service_endpoints(world: World) -> Iterator[Seen | Break]:
     """Check the endpoints of AWS services: there, available, with their policy and rules."""
     network = _read_network(world)
-    found = {each["ServiceName"]: each for each in _list_endpoints(world)}
+    found = {each["ServiceName"]: each for each in _list_endpoints(world, "Interface")}
     region = world.deployment.region
     groups: set[tuple[str, ...]] = set()
     for name in sorted(network["interface_endpoints"]):
@@ -119,7 +120,11 @@ def _read_network(world: World) -> dict[str, Any]:
     return network
 
 
-def _list_endpoints(world: World) -> list[dict[str, Any]]:
+def _list_endpoints(world: World, kind: str) -> list[dict[str, Any]]:
     by_vpc = [{"Name": "vpc-id", "Values": [_read_network(world)["vpc_id"]]}]
     answer = world.ask(_CONSUMER, "ec2", "describe_vpc_endpoints", Filters=by_vpc)
-    return [each for each in answer["VpcEndpoints"] if each["State"].lower() != "deleted"]
+    return [
+        each
+        for each in answer["VpcEndpoints"]
+        if each["VpcEndpointType"] == kind and each["State"].lower() not in {"deleted", "deleting"}
+    ]
