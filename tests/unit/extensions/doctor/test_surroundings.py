@@ -55,7 +55,22 @@ def _look_at(hop, *endpoints):
     return examine(AnsweringWorld(_DEPLOYMENT, answers), hops).findings
 
 
+_NAMELESS = _interface("sts", PrivateDnsEnabled=False)
 _ALL = [_gateway("s3"), _gateway("dynamodb")]
+
+
+@pytest.mark.parametrize("endpoints", [[_NAMELESS], [_NAMELESS, _gateway("s3")]])
+def test_an_endpoint_without_private_dns_is_a_first_cause(endpoints):
+    (finding,) = _look_at("endpoints of AWS services", *endpoints)
+    assert finding.cause == "service-endpoint-missing (sts)"
+    assert finding.seen == "the endpoint of sts is without private DNS"
+    assert finding.expected == "available, with private DNS"
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_of_several_endpoints_the_one_with_private_dns_counts(step):
+    (finding,) = _look_at("endpoints of AWS services", *[_interface("sts"), _NAMELESS][::step])
+    assert (finding.state, finding.seen) == ("ok", "1 endpoints of AWS services")
 
 
 @pytest.mark.parametrize("step", [1, -1])

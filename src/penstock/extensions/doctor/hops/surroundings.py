@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from penstock.extensions.doctor.accounts import World
@@ -62,19 +63,22 @@ def look_at_routes(world: World) -> Iterator[Seen | Break]:
 
 
 def look_at_service_endpoints(world: World) -> Iterator[Seen | Break]:
-    """Check the endpoints of AWS services: there, available, with their policy and rules."""
+    """Check the endpoints of AWS services: there, available by name, their policy and rules."""
     network = _read_network(world)
-    found = {each["ServiceName"]: each for each in _list_endpoints(world, "Interface")}
+    # Of several endpoints of a service, one has its name, and is the last here.
+    endpoints = sorted(_list_endpoints(world, "Interface"), key=itemgetter("PrivateDnsEnabled"))
+    found = {each["ServiceName"]: each for each in endpoints}
     region = world.deployment.region
     groups: set[tuple[str, ...]] = set()
     for name in sorted(network["interface_endpoints"]):
         endpoint = found.get(f"com.amazonaws.{region}.{name}")
-        if endpoint is None or endpoint["State"].lower() != "available":
+        state = _read_state(endpoint) if endpoint else "missing"
+        if endpoint is None or state != "available":
             yield Break(
                 "service-endpoint-missing",
                 name,
-                f"the endpoint of {name} is {endpoint['State'] if endpoint else 'missing'}",
-                "available",
+                f"the endpoint of {name} is {state}",
+                "available, with private DNS",
             )
             continue
         groups.add(tuple(sorted(each["GroupId"] for each in endpoint["Groups"])))
@@ -82,6 +86,13 @@ def look_at_service_endpoints(world: World) -> Iterator[Seen | Break]:
     for group in sorted(groups):  # most endpoints share one
         yield from _check_rules(world, group)
     yield Seen(f"{len(network['interface_endpoints'])} endpoints of AWS services")
+
+
+def _read_state(endpoint: dict[str, Any]) -> str:
+    """Return the state; one that programs do not find by the name of its service has another."""
+    state = str(endpoint["State"]).lower()
+    nameless = state == "available" and not endpoint["PrivateDnsEnabled"]
+    return "without private DNS" if nameless else state
 
 
 def _check_policy(world: World, name: str, endpoint: dict[str, Any]) -> Iterator[Break]:
