@@ -134,33 +134,76 @@ def restore_schema(
             of the backup is set last.
 
     Raises:
-        RegistryError: the registry does not do it, or the result differs from the backup.
+        RegistryError: the registry does not do it, or the result differs from the backup. The
+            schema has its former mode again, or the message names the one that it may have.
     """
-    schema, target, missing = plan.schema, plan.target, plan.to_register
-    if plan.is_done or (target is None and not missing):
+    schema, target = plan.schema, plan.target
+    if plan.is_done or (target is None and not plan.to_register):
         return plan
+    newest = _newest(target)
+    try:
+        _open_schema(admin, plan, mode)
+        for version in plan.to_register:
+            if newest and _compares_with_one(mode) and schema.checkpoint:
+                admin.describe_schema(schema.name, mode, newest)
+            newest = _add_version(admin, schema, version)
+        _describe_schema(admin, plan)
+    except (RegistryError, KeyboardInterrupt) as error:
+        if plan.to_register:
+            _put_back(admin, target or replace(schema, checkpoint=newest or 1), mode, error)
+        raise
+    return _verify(admin, plan)
+
+
+def _open_schema(admin: RegistryAdmin, plan: SchemaPlan, mode: Compatibility) -> None:
+    """Let the registry have the schema, in the mode under which versions are registered."""
+    schema, target, missing = plan.schema, plan.target, plan.to_register
     if target is None:
         admin.create_schema(replace(schema, compatibility=mode), missing[0].definition)
     elif missing and target.compatibility is not mode:
         admin.describe_schema(schema.name, mode, target.checkpoint)
-    newest = _newest(target)
-    for version in missing:
-        if newest and _compares_with_one(mode) and schema.checkpoint:
-            admin.describe_schema(schema.name, mode, newest)
-        added = admin.add_version(schema, version.definition)
-        newest = added.number
-        if added.status is not VersionStatus.AVAILABLE:
-            raise RegistryError(
-                f"version {version.number} of schema {schema.name} is registered as version "
-                f"{added.number} with status {added.status}, expected AVAILABLE"
-            )
-    plan_after = plan_restore(schema, admin.read_schema(schema.name))
-    if not (plan_after.to_register or plan_after.is_described):
-        admin.describe_schema(
-            schema.name, schema.compatibility, plan_after.checkpoint, schema.description
+
+
+def _add_version(admin: RegistryAdmin, schema: SchemaBackup, version: StoredVersion) -> int:
+    """Register a version and return its number."""
+    added = admin.add_version(schema, version.definition)
+    if added.status is not VersionStatus.AVAILABLE:
+        raise RegistryError(
+            f"version {version.number} of schema {schema.name} is registered as version "
+            f"{added.number} with status {added.status}, expected AVAILABLE"
         )
+    return added.number
+
+
+def _describe_schema(admin: RegistryAdmin, plan: SchemaPlan) -> None:
+    """Describe the schema as in the backup, its mode last, if it has every version."""
+    schema = plan.schema
+    after = plan_restore(schema, admin.read_schema(schema.name))
+    if after.to_register:
+        raise _differs(admin, after)
+    if not after.is_described:
         admin.tag_schema(schema.name, schema.tags)
-    return _verify(admin, plan)
+        admin.describe_schema(
+            schema.name, schema.compatibility, after.checkpoint, schema.description
+        )
+
+
+def _put_back(
+    admin: RegistryAdmin, before: SchemaBackup, mode: Compatibility, error: BaseException
+) -> None:
+    """Set a schema's former mode and checkpoint, or add to an error the mode that it may have."""
+    if before.compatibility is mode and not before.checkpoint:
+        return  # neither was changed
+    try:
+        admin.describe_schema(before.name, before.compatibility, before.checkpoint)
+    except SchemaNotFoundError:
+        return  # it was not created
+    except RegistryError as second:
+        if before.compatibility is not mode:
+            error.args = (
+                f"{error}; schema {before.name} may have kept the mode {mode}, expected "
+                f"{before.compatibility}: {second}",
+            )
 
 
 def _newest(target: SchemaBackup | None) -> int | None:
@@ -179,17 +222,21 @@ def _verify(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
     """Compare every version again, by its canonical form, and all that describes the schema."""
     after = plan_restore(plan.schema, admin.read_schema(plan.schema.name))
     if not after.is_done:
-        numbers = ", ".join(str(each.number) for each in after.to_register) or "none"
-        raise RegistryError(
-            f"schema {plan.schema.name} of {admin.source} differs from the backup after it was "
-            f"restored (missing versions: {numbers}), expected no other program to change it; "
-            "run the command again"
-        )
+        raise _differs(admin, after)
     versions = [
         replace(new, action=old.action)
         for old, new in zip(plan.versions, after.versions, strict=True)
     ]
     return replace(plan, target=after.target, versions=tuple(versions))
+
+
+def _differs(admin: RegistryAdmin, after: SchemaPlan) -> RegistryError:
+    numbers = ", ".join(str(each.number) for each in after.to_register) or "none"
+    return RegistryError(
+        f"schema {after.schema.name} of {admin.source} differs from the backup after it was "
+        f"restored (missing versions: {numbers}), expected no other program to change it; "
+        "run the command again"
+    )
 
 
 def _match(

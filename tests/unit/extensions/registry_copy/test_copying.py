@@ -6,17 +6,25 @@ import json
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
 from penstock.cli import main
-from penstock.errors import OperationError, RegistryAccessDeniedError, SchemaQuotaError
+from penstock.errors import (
+    OperationError,
+    RegistryAccessDeniedError,
+    RegistryError,
+    SchemaQuotaError,
+)
 from penstock.extensions.registry_copy.copying import CopyReport, CopySettings, copy_registry
-from penstock.registry import load_admin
+from penstock.extensions.registry_copy.restore import plan_restore, restore_schema
+from penstock.registry import SchemaBackup, StoredVersion, VersionStatus, load_admin
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
@@ -198,6 +206,35 @@ def test_a_part_of_a_schema_is_named(pair: Pair, faults: Any) -> None:
     assert problems["b"] == ()
     assert problems["a"][0].endswith(f"; 1 of the 2 versions of a are in {pair.urls[1]}")
     assert pair.copy().is_complete
+
+
+def test_a_history_that_fails_leaves_the_schema_in_its_mode(pair: Pair, faults: Any) -> None:
+    pair.create(pair.source, "pump", '"int"', '"string"', mode="NONE")
+    pair.create(pair.target, "pump", '"int"', mode="FULL")
+    faults.add(
+        kind=Kind.ERROR, service="glue", operation="RegisterSchemaVersion", account=ACCOUNT,
+        code="InvalidInputException", status=400, calls=1,
+    )  # fmt: skip
+
+    report = pair.copy(accept_history=True)
+
+    assert not report.is_complete
+    assert load_admin(pair.urls[1]).read_schema("pump").compatibility is Compatibility.FULL
+    assert pair.copy(accept_history=True).is_complete
+    assert load_admin(pair.urls[1]).read_schema("pump").compatibility is Compatibility.NONE
+
+
+def test_a_mode_that_was_not_changed_is_not_set() -> None:
+    version = StoredVersion("confluent:7", "new/pump", 1, VersionStatus.AVAILABLE, '"int"', None)
+    target = SchemaBackup("pump", Compatibility.FULL, 0, "AVRO", "", {}, (version,))
+    added = replace(version, number=2, definition='"long"')
+    plan = plan_restore(replace(target, versions=(version, added)), target)
+    admin = Mock(add_version=Mock(side_effect=RegistryError("no")))
+
+    with pytest.raises(RegistryError, match=r"^no$"):
+        restore_schema(admin, plan, Compatibility.FULL)
+
+    admin.describe_schema.assert_not_called()
 
 
 def test_registries_that_cannot_be_copied_to_each_other_are_refused(tmp_path: Path) -> None:

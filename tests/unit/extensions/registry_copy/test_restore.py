@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from penstock.attempts import Attempts
-from penstock.errors import RegistryError, SchemaNotFoundError
+from penstock.errors import RegistryError, SchemaNotFoundError, SchemaQuotaError
 from penstock.extensions.registry_copy.restore import (
     Action,
     SchemaPlan,
@@ -244,6 +244,7 @@ def test_a_result_that_differs_is_an_error(
 
     with pytest.raises(RegistryError, match=r"schema alert of glue://plant differs .* versions: 1"):
         _restore(admin, full)
+    assert admin.read_schema("alert").compatibility is full.schemas[0].compatibility
 
 
 def test_a_version_that_the_registry_refuses_is_an_error(
@@ -265,6 +266,78 @@ def test_a_version_that_the_registry_refuses_is_an_error(
             restore_schema(admin, _plan(admin, full)[1])
     finally:
         glue_api.client.call = plain  # type: ignore[method-assign]
+
+
+Refuse = Callable[[int, BaseException], None]
+
+
+@pytest.fixture
+def refuse(admin: GlueAdmin, monkeypatch: pytest.MonkeyPatch) -> Refuse:
+    """Let the registry refuse a version, the first or a later one that it gets."""
+
+    def prepare(at: int, error: BaseException) -> None:
+        plain, left = admin.add_version, [at]
+
+        def add(*words: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                raise error
+            return plain(*words)
+
+        monkeypatch.setattr(admin, "add_version", add)
+
+    return prepare
+
+
+@pytest.mark.parametrize("mode", [Compatibility.FULL, Compatibility.DISABLED])
+def test_a_restore_that_fails_leaves_mode_and_checkpoint_as_they_were(
+    admin: GlueAdmin,
+    glue_api: GlueApi,
+    full: RegistryBackup,
+    refuse: Refuse,
+    mode: Compatibility,
+) -> None:
+    glue_api.create("pump", '"int"')
+    glue_api.store.add(arn_of("pump"), '"long"')
+    glue_api.store.update(arn_of("pump"), mode=mode, checkpoint=2)
+    refuse(2, RegistryError("no"))
+
+    with pytest.raises(RegistryError, match=r"^no$"):
+        restore_schema(admin, _plan(admin, full)[1])
+
+    pump = admin.read_schema("pump")
+    assert (len(pump.versions), pump.compatibility, pump.checkpoint) == (3, mode, 2)
+    _restore(admin, full)
+    assert admin.read_schema("pump").compatibility is Compatibility.FULL_ALL
+
+
+@pytest.mark.parametrize("error", [RegistryError("no"), KeyboardInterrupt()])
+def test_a_new_schema_that_fails_has_the_mode_of_the_backup_and_its_newest_version(
+    admin: GlueAdmin, full: RegistryBackup, refuse: Refuse, error: BaseException
+) -> None:
+    refuse(3, error)
+
+    with pytest.raises(type(error)):
+        restore_schema(admin, _plan(admin, full)[1])
+
+    pump = admin.read_schema("pump")
+    assert (len(pump.versions), pump.checkpoint) == (2, 2)
+    assert pump.compatibility is full.schemas[1].compatibility
+
+
+def test_a_mode_that_cannot_be_put_back_is_named(
+    admin: GlueAdmin, full: RegistryBackup, refuse: Refuse, glue_api: GlueApi
+) -> None:
+    glue_api.fail("UpdateSchema", "AccessDeniedException")
+    refuse(2, SchemaQuotaError("no"))
+
+    with pytest.raises(
+        SchemaQuotaError,
+        match=r"^no; schema pump may have kept the mode NONE, expected FULL_ALL: .* "
+        "glue:UpdateSchema with AccessDeniedException",
+    ):
+        restore_schema(admin, _plan(admin, full)[1])
+    assert admin.read_schema("pump").compatibility is Compatibility.NONE
 
 
 def test_a_registry_that_is_missing_is_said_before_anything_is_done(glue_api: GlueApi) -> None:
@@ -316,3 +389,4 @@ def test_denied_calls_are_named(admin: GlueAdmin, glue_api: GlueApi, full: Regis
     ) as caught:
         _restore(admin, full)
     assert isinstance(caught.value.__cause__, ClientError)
+    assert "mode" not in str(caught.value)
