@@ -48,12 +48,17 @@ class BackupRegistry(VersionReader):
         return str(key) in self._by_id
 
     def check(self, version: SchemaVersion) -> None:
-        """Raise SchemaRefusedError if the backup has another definition under a version's id."""
-        holders = self._by_id[str(version.key)]  # in Confluent's registry, subjects share an id
+        """Raise SchemaRefusedError if the backup has another definition under a version's id.
+
+        An id of Confluent's registry names a definition, which subjects share: one that is not in
+        the backup may have got it since. Other ids have one name too.
+        """
+        holders = self._by_id[str(version.key)]
         stored = next((each for each in holders if _name_of(each) == version.name), holders[0])
         name = _name_of(stored)
+        is_named_alike = name == version.name or self._kind is FrameKind.CONFLUENT
         found = canonical_form(load_schema(stored.definition))
-        if (name, found) != (version.name, canonical_form(version.schema)):
+        if not is_named_alike or found != canonical_form(version.schema):
             raise SchemaRefusedError(
                 f"schema version {version.key} is version {version.number} of {version.name} in "
                 f"one registry, and in {self._source} version {stored.number} of {name} with "

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import RegistryError, SchemaNotFoundError
-from penstock.registry import HttpRegistrySettings
+from penstock.errors import RegistryError, SchemaNotFoundError, SchemaRefusedError
+from penstock.framing import SchemaKey
+from penstock.registry import (
+    BackupRegistry,
+    ConfluentRegistry,
+    HttpRegistrySettings,
+    RegistryBackup,
+)
 from penstock.registry.confluent_admin import ConfluentAdmin
+from penstock.registry.overlay import OverlayRegistry
 from penstock.schemas import Compatibility
 from tests.unit.registry.http.conftest import FakeServer
 
@@ -84,3 +91,24 @@ def test_references_that_cannot_be_replaced_are_refused(
 
     with pytest.raises(RegistryError, match="version 1 of schema a is PROTOBUF with references to"):
         admin.read_schema("a")
+
+
+def test_a_subject_that_takes_an_id_after_the_export_is_read(
+    admin: ConfluentAdmin, registry: ConfluentRegistry, server: FakeServer
+) -> None:
+    server.put("a-value", 1, 7, "int")
+    server.put("a-value", 2, 8, "long")
+    _list(server, [1, 2], [])
+    backup = RegistryBackup("old", admin.kind, (admin.read_schema("a"),))
+    server.put("Another-value", 1, 7, "int")
+    server.answers["GET /schemas/ids/8/versions?deleted=true"] = []
+    server.put("Another-value", 2, 8, "double")
+    overlay = OverlayRegistry(registry, [BackupRegistry(backup, "b.jsonl")])
+
+    found = overlay.get(SchemaKey.parse("confluent:7"))
+
+    assert (found.name, found.number, found.schema) == ("Another", 1, "int")
+    with pytest.raises(
+        SchemaRefusedError, match=r"8 is version 2 of Another in .*b.jsonl version 2 of a with"
+    ):
+        overlay.get(SchemaKey.parse("confluent:8"))
