@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.aws import translated_s3_errors
+from penstock.aws import open_s3, translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import ObjectMissingError, SinkError
 
@@ -77,10 +77,5 @@ class ObjectStore:
 
     def _connect(self) -> Any:
         if self._s3 is None:
-            # Few batches write an object, and the import takes a tenth of a second.
-            from botocore.config import Config  # noqa: PLC0415
-
-            retries: Any = {"mode": "standard", "total_max_attempts": 4}
-            config = Config(connect_timeout=3, read_timeout=10, retries=retries)
-            self._s3 = self._session.create_client("s3", config=config)
+            self._s3 = open_s3(self._session)
         return self._s3

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import SettingsError, SinkUnavailableError
+from penstock.errors import SettingsError
 from penstock.framing import FrameKind
 from penstock.registry import (
     RegistryBackup,
@@ -197,34 +197,3 @@ def test_a_backup_is_a_file_or_an_object(
 
     for where in (str(path), f"s3://{bucket}/a/plant.jsonl"):
         assert load_backup(where) == _BACKUP
-
-
-def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> None:
-    with pytest.raises(
-        SinkUnavailableError, match=rf"^s3://{bucket}/b cannot be read: .*NoSuchKey"
-    ):
-        load_backup(f"s3://{bucket}/b")
-
-
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("missing.jsonl", "missing.jsonl cannot be read: No such file or directory$"),
-        ("", "found '' as the place of a backup, expected a path or s3://BUCKET/KEY"),
-        ("s3://bucket", "found s3://bucket, expected s3://BUCKET/KEY"),
-        ("s3:///key", "found s3:///key, expected s3://BUCKET/KEY"),
-    ],
-)
-def test_a_place_without_a_backup_is_refused(where: str, message: str) -> None:
-    with pytest.raises(SettingsError, match=f"^{message}"):
-        load_backup(where)
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "b.jsonl"
-    path.write_bytes(b"\xff\xfe")
-
-    with pytest.raises(
-        SettingsError, match=r"b.jsonl is no backup of a registry: no text in UTF-8"
-    ):
-        load_backup(str(path))

@@ -11,13 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from botocore.config import Config
-
-from penstock.aws import translated_s3_errors
-from penstock.credentials import load_session
+from penstock.aws import read_text_at
 from penstock.errors import SettingsError
 from penstock.extensions.staging._format import ALIASES, FILE, TABLE_ALIASES
 from penstock.extensions.staging._json_schema import find_faults
@@ -37,10 +33,6 @@ from penstock.settings import describe_settings, parse_moment
 # The JSON Schema of the file.
 FORMAT: Final = FILE
 _WHOLE: Final = str(FORMAT["description"])
-_S3: Final = "s3://"
-_CONFIG: Final = Config(
-    connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
-)
 _HTTP: Final = re.compile(r"^(?=https?://)")
 # A table of an older program with this in its name starts joins.
 _DRIVING: Final = "main_driving_table"
@@ -92,7 +84,7 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
         SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer, or
             there is no such object (retriable).
     """
-    text = _read_plan(where)
+    text = read_text_at(where)
     with _named_file(where):
         return read_configuration(text, environ)
 
@@ -103,7 +95,7 @@ def load_plan(where: str) -> StagingPlan:
     Raises:
         SettingsError, SinkAccessDeniedError, SinkUnavailableError: see `load_configuration`.
     """
-    text = _read_plan(where)
+    text = read_text_at(where)
     with _named_file(where), _refused_if_deep():
         tables = {name: value for name, value in _parse(text).items() if name == "tables"}
         return _read_object(tables, {}).plan
@@ -303,18 +295,3 @@ def _starting_problems(text: str) -> Iterator[str]:
             parse_moment(text)
         except ValueError:
             yield f"$.starting: found {json.dumps(text)}, expected {expected['description']}"
-
-
-def _read_plan(where: str) -> str:
-    try:
-        if not where.startswith(_S3):
-            return Path(where).read_text(encoding="utf-8")
-        bucket, _, key = where.removeprefix(_S3).partition("/")
-        with translated_s3_errors(f"{where} cannot be read"):
-            s3: Any = load_session().create_client("s3", config=_CONFIG)
-            content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-        return content.decode()
-    except OSError as error:
-        raise SettingsError([f"{where} cannot be read: {error.strerror}"]) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError([f"{where} cannot be read: it is not text in UTF-8"]) from error

@@ -64,7 +64,7 @@ def test_each_exit_code_says_what_a_plan_found(write: Write, run: Run) -> None:
         (["schemas", "--against", "git:HEAD"], "schemas is in no git repository"),
         (["schemas", "--against", "ftp://x"], "registry URL begins with 'ftp', expected one of"),
         (["schemas", "--against", "backup:none"], "none cannot be read: No such file"),
-        (["schemas", "--against", "backup:"], "found '' as the place of a backup, expected a path"),
+        (["schemas", "--against", "backup:"], "found '' as the place of a file, expected a path"),
         (["schemas", "--against", "git:"], "found git: without a commit, expected git:REF, such"),
         (["schemas", "--against", "backup:b"], "found no schema below schemas, expected .avsc"),
         (["schemas", "--against", "backup:b", "--outputs", "o"], "o cannot be read: No such file"),

@@ -240,6 +240,12 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
         load_configuration(str(tmp_path / "no.json"), {})
 
 
+@pytest.mark.parametrize("where", ["", "s3://bucket", "s3:///key"])
+def test_a_place_that_is_none_is_a_wrong_setting(where: str) -> None:
+    with pytest.raises(SettingsError, match=f"^found .*{where}.*, expected "):
+        load_configuration(where, {})
+
+
 def test_the_tables_are_read_without_the_secrets_of_the_brokers(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(_SEED))
