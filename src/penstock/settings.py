@@ -189,6 +189,18 @@ def parse_switch(text: str) -> bool:
     return text == "true"
 
 
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas, without the spaces around them.
+
+    Raises:
+        ValueError: a name is empty.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise ValueError(text)
+    return names
+
+
 def parse_moment(text: str) -> datetime:
     """Return a time such as 2026-11-21T08:00:00+00:00; the UTC offset is required.
 

@@ -8,7 +8,14 @@ from dataclasses import FrozenInstanceError, dataclass
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.settings import SettingRow, Settings, describe_settings, nested, setting
+from penstock.settings import (
+    SettingRow,
+    Settings,
+    describe_settings,
+    nested,
+    parse_names,
+    setting,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,17 @@ def test_settings_do_not_change() -> None:
 
     with pytest.raises(FrozenInstanceError):
         settings.most_files = 5  # type: ignore[misc] # that is the point
+
+
+def test_names_are_told_apart_without_their_spaces() -> None:
+    assert parse_names("a") == ("a",)
+    assert parse_names(" a, b c ,d") == ("a", "b c", "d")
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", "a,", ",a", "a, ,b"])
+def test_an_empty_name_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        parse_names(text)
 
 
 def test_the_table_of_settings() -> None:

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,8 +17,8 @@ from penstock.cli.arguments import add_from_environ, add_output
 from penstock.cli.terminal import Progress, Table, print_line, printable
 from penstock.cli.values import describe_bytes, describe_headers, print_json, show_moment
 from penstock.operations import list_dead_letters, read_dead_letter
-from penstock.settings import describe_settings
-from penstock.sinks import DeadLetter, SelectionSettings
+from penstock.settings import Settings, describe_settings
+from penstock.sinks import DeadLetter, SelectionSettings, account_tables_setting
 
 HELP = "List the dead letters of a consumer, show one, or retry them with the replay job."
 _LIST = (
@@ -30,10 +31,16 @@ _SHOW = (
 )
 _REPLAY = "Submit the replay job, which retries dead letters, to EMR Serverless."
 _TABLE = "PENSTOCK_ERRORS_TABLE"
-_TABLES = "PENSTOCK_STATUS_TABLES"  # all of the account
 _BUCKET = "PENSTOCK_PARKED_BUCKET"
 _JOB = "consume"
 _COLUMNS = "{:<44} {:<24} {:>7}  {:<6} {:<23} {}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Account(Settings):
+    """All dead-letter tables of the account."""
+
+    tables: tuple[str, ...] = account_tables_setting()
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -66,7 +73,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     selection = SelectionSettings.from_flags(flags, environ).select(int(time.time()))
-    if others := sorted({*filter(None, environ.get(_TABLES, "").split(","))} - {flags.table}):
+    if others := sorted({*_Account.from_environ(environ).tables} - {flags.table}):
         note = f"penstock: the dead letters of {flags.table}; --table lists {', '.join(others)}"
         print(printable(note), file=sys.stderr)
     table = Table(_COLUMNS, "ID", "WHEN", "RETRIES", "OWNER", "REASON", "DETAIL")

@@ -15,7 +15,7 @@ from penstock.errors import PenstockError
 from penstock.producing import RejectedEvents
 from penstock.registry import SchemaRegistry, load_admin, load_registry
 from penstock.settings import Settings, setting
-from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, account_tables_setting
 
 MOST_COUNTED: Final = 10_000
 _REGISTRY_SECONDS: Final = 10
@@ -39,10 +39,6 @@ def _parse_producers(text: str) -> dict[str, Budget | None]:
         raise ValueError(text) from error
 
 
-def _parse_tables(text: str) -> tuple[str, ...]:
-    return tuple(text.split(","))
-
-
 @dataclass(frozen=True, slots=True)
 class StatusSettings(Settings):
     """What is counted in an account; the producer's has no tables, a consumer's no producers."""
@@ -58,12 +54,7 @@ class StatusSettings(Settings):
         default=None,
         secret=True,  # the URL of a registry may contain an external id
     )
-    tables: tuple[str, ...] = setting(
-        "PENSTOCK_STATUS_TABLES",
-        "dead-letter tables of the account, separated by commas",
-        parse=_parse_tables,
-        default=(),
-    )
+    tables: tuple[str, ...] = account_tables_setting()
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if there is nothing to count."""

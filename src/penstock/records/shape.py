@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from penstock.settings import Settings, setting
+from penstock.settings import Settings, parse_names, setting
 
 ORDER: Final = "_order"
 DELETED: Final = "_deleted"
@@ -59,8 +59,8 @@ class KeyFormat(StrEnum):
 
 
 def _parse_fields(text: str) -> tuple[str, ...]:
-    fields = tuple(field.strip() for field in text.split(","))
-    if not all(fields) or len(set(fields)) < len(fields):
+    fields = parse_names(text)
+    if len(set(fields)) < len(fields):
         raise ValueError(text)
     return fields
 

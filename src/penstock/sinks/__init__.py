@@ -10,6 +10,7 @@ from penstock.sinks.error_table import (
     DeadLetterSettings,
     ErrorTable,
     OpenDeadLetters,
+    account_tables_setting,
 )
 from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
 from penstock.sinks.item_json import name_type, read_item, write_item
@@ -38,6 +39,7 @@ __all__ = [
     "SelectionSettings",
     "UpsertWriter",
     "WhichRows",
+    "account_tables_setting",
     "name_type",
     "open_table",
     "put_items",

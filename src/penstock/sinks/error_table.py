@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from penstock.errors import Failure, RowExistsError, SinkRefusedError
 from penstock.records import FUNCTION, FailedRecord, Record, read_letter_id, write_letter_id
-from penstock.settings import Settings, setting
+from penstock.settings import Settings, parse_names, setting
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.item_json import write_item
@@ -59,6 +59,16 @@ class DeadLetterSettings(Settings):
     parked_bucket: str = setting(
         "PENSTOCK_PARKED_BUCKET",
         "bucket for dead letters that are too large for a row, and for parked ones",
+    )
+
+
+def account_tables_setting() -> Any:
+    """Return the setting that names the dead-letter tables of an account."""
+    return setting(
+        "PENSTOCK_STATUS_TABLES",
+        "dead-letter tables of the account, separated by commas",
+        parse=parse_names,
+        default=(),
     )
 
 

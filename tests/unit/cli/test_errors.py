@@ -207,13 +207,17 @@ def test_the_list_says_whose_it_is_if_there_are_several_tables(
     monkeypatch.setattr("penstock.cli._errors.list_dead_letters", lambda *_: iter(()))
     environ = {
         "PENSTOCK_ERRORS_TABLE": "errors",
-        "PENSTOCK_STATUS_TABLES": ",".join(["errors", *others]),
+        "PENSTOCK_STATUS_TABLES": ", ".join(["errors", *others]),
     }
 
     assert main(["errors", "list"], environ) == 0
 
     note = "penstock: the dead letters of errors; --table lists orders-errors, shop-errors\n"
     assert capsys.readouterr().err == (note if others else "")
+    assert main(["errors", "list"], environ | {"PENSTOCK_STATUS_TABLES": ""}) == 0
+    assert not capsys.readouterr().err
+    assert main(["errors", "list"], environ | {"PENSTOCK_STATUS_TABLES": "errors,"}) == 2
+    assert "PENSTOCK_STATUS_TABLES is 'errors,', expected dead-" in capsys.readouterr().err
 
 
 def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

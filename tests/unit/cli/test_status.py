@@ -208,7 +208,7 @@ def test_a_count_stops_at_its_limit_and_says_so(run: Run, bucket: str, errors: s
 
 
 def test_what_cannot_be_counted_is_an_error_and_the_rest_is_counted(run: Run, errors: str) -> None:
-    code, text = run(PENSTOCK_REJECTED_BUCKET="absent", PENSTOCK_STATUS_TABLES=f"absent,{errors}")
+    code, text = run(PENSTOCK_REJECTED_BUCKET="absent", PENSTOCK_STATUS_TABLES=f"absent, {errors}")
 
     assert code == 1
     lines = text.splitlines()
@@ -253,6 +253,10 @@ def test_a_schema_that_is_not_there_yet_has_all_versions_left_but_not_without_it
         (
             {"PENSTOCK_STATUS_PRODUCERS": "[]"},
             "PENSTOCK_STATUS_PRODUCERS cannot be used, expected producer functions by name",
+        ),
+        (
+            {"PENSTOCK_STATUS_TABLES": "a,,b"},
+            "PENSTOCK_STATUS_TABLES is 'a,,b', expected dead-letter tables of the account, separa",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from penstock.registry import backups_setting
-from penstock.settings import Settings, describe_settings, nested, parse_count, setting
+from penstock.settings import Settings, describe_settings, nested, parse_count, parse_names, setting
 
 Since = int | date | None
 _TABLE: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
@@ -30,11 +30,7 @@ def parse_table(text: str) -> str:
 
 
 def _parse_tables(text: str) -> tuple[str, ...]:
-    return tuple(parse_table(each.strip()) for each in text.split(","))
-
-
-def _parse_names(text: str) -> tuple[str, ...]:
-    return tuple(each.strip() for each in text.split(","))
+    return tuple(map(parse_table, parse_names(text)))
 
 
 def _parse_since(text: str) -> Since:
@@ -150,7 +146,7 @@ class QualitySettings(Settings):
         "PENSTOCK_ERRORS_TABLES",
         "dead-letter tables of the job that writes the table, separated by commas: a missing "
         "offset with a dead letter is explained",
-        parse=_parse_names,
+        parse=parse_names,
         default=(),
     )
     parked_records: str = setting(

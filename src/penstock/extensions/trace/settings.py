@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from penstock.framing import SchemaKey
 from penstock.registry import Registries, backups_setting, load_registries, unframed_setting
 from penstock.settings import Settings, setting
-
-
-def _parse_tables(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(",")))
+from penstock.sinks import account_tables_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +25,7 @@ class TraceSettings(Settings):
     errors_table: str = setting(
         "PENSTOCK_ERRORS_TABLE", "dead-letter table of the job `consume`", default=""
     )
-    status_tables: tuple[str, ...] = setting(
-        "PENSTOCK_STATUS_TABLES",
-        "dead-letter tables of the account, separated by commas",
-        parse=_parse_tables,
-        default=(),
-    )
+    status_tables: tuple[str, ...] = account_tables_setting()
     rejected_bucket: str = setting(
         "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written", default=""
     )

@@ -29,7 +29,7 @@ def test_days_to_check(since: str, begin: datetime | None) -> None:
 @pytest.mark.parametrize(
     "words",
     [["--since=0"], ["--since=yesterday"], ["--since=9999-01-01"], ["--late-share=2"],
-     ["--null-shares=note"], ["--beside=readings"]],
+     ["--null-shares=note"], ["--beside=readings"], ["--beside=lake.a,"], ["--errors-tables=a,,b"]],
 )  # fmt: skip
 def test_a_wrong_value_is_named(words: list[str]) -> None:
     with pytest.raises(SettingsError, match=words[0].partition("=")[0]):

@@ -13,6 +13,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 
 from penstock.aws import AwsClient
 from penstock.cli import main
+from penstock.extensions.trace import TraceSettings
 from penstock.operations import ReadRecord
 from tests.fixtures.commands import read_json
 from tests.fixtures.root_outputs import write_outputs
@@ -149,6 +150,12 @@ def test_without_settings_nothing_is_looked_at_and_why_is_said(
     ]
     assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in lines[0]
     assert "PENSTOCK_CONSUMER_ROOT" in lines[1]
+
+
+def test_the_dead_letter_tables_are_told_apart_without_their_spaces() -> None:
+    environ = {"PENSTOCK_ERRORS_TABLE": "a", "PENSTOCK_STATUS_TABLES": "a, b"}
+
+    assert TraceSettings.from_environ(environ).errors_tables == ("a", "b")
 
 
 def test_a_root_that_cannot_be_read_is_said(
