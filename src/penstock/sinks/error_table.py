@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from base64 import b64encode
 from collections import Counter
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
 
-from penstock.errors import Failure, RowExistsError, SinkRefusedError
+from penstock.errors import Failure, SinkRefusedError
 from penstock.records import FUNCTION, FailedRecord, Record, read_letter_id, write_letter_id
 from penstock.settings import Settings, parse_names, setting
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
@@ -21,6 +20,7 @@ from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.item_json import write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
+from penstock.sinks.row_update import update_row
 from penstock.sinks.selection import Selection
 
 DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
@@ -277,7 +277,7 @@ class ErrorTable:
             "TableName": self._table,
             "IndexName": _DUE_INDEX,
             "KeyConditionExpression": condition,
-            "ExpressionAttributeNames": _name(condition),
+            "ExpressionAttributeNames": {"#stage": "stage"},
             "ExpressionAttributeValues": json.loads(write_item(values)),
             **({} if limit is None else {"Limit": limit}),
         }
@@ -333,19 +333,8 @@ class ErrorTable:
         """Update a row that is as the condition says, with these attempts if any are given."""
         if attempts is not None:
             condition, values = f"{condition} AND {_AS_TRIED}", {":before": attempts, **values}
-        request = {
-            "TableName": self._table,
-            "Key": {"id": {"S": row_id}},
-            "UpdateExpression": update,
-            "ConditionExpression": condition,
-            "ExpressionAttributeNames": _name(update, condition),
-            "ExpressionAttributeValues": json.loads(write_item(values)),
-        }
-        try:
-            self._client.call("UpdateItem", json.dumps(request).encode())
-        except RowExistsError:
-            return False
-        return True
+        address = RowAddress.of(self._table, {"id": row_id})
+        return update_row(self._client, address, update, condition, values)
 
     def _wait(self, failures: int) -> int:
         """Return the seconds until the next retry, by the number of failures so far."""
@@ -370,11 +359,6 @@ def _make_values(failure: Failure) -> dict[str, str]:
 def _explain(failed: FailedRecord, error: SinkRefusedError) -> SinkRefusedError:
     source = failed.record.source
     return type(error)(f"{source} cannot be written as a dead letter: {error}")
-
-
-def _name(*expressions: str) -> dict[str, str]:
-    """Return the attribute names of expressions, as many plain names are reserved words."""
-    return {f"#{name}": name for text in expressions for name in re.findall(r"#(\w+)", text)}
 
 
 def _write_headers(record: Record) -> bytes:

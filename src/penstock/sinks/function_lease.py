@@ -13,7 +13,6 @@ time-out, so a lease lasts until then, and the clocks of Lambda's hosts may diff
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,22 +21,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
-from penstock.errors import RowExistsError, SinkError
+from penstock.errors import SinkError
 from penstock.settings import Settings, setting
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.row_reader import RowAddress
+from penstock.sinks.row_update import update_row
 
 _LOG = logging.getLogger(__name__)
 _MARGIN_SECONDS: Final = 10
 _KEPT_SECONDS: Final = 30 * 86_400
-# With `holder = :me`, the repetition of a request whose answer was lost succeeds again.
-_TAKE: Final = {
-    "UpdateExpression": "SET holder = :me, heldUntil = :until, expiresAt = :expires",
-    "ConditionExpression": "attribute_not_exists(holder) OR heldUntil < :now OR holder = :me",
-}
-_RELEASE: Final = {
-    "UpdateExpression": "REMOVE holder, heldUntil",
-    "ConditionExpression": "holder = :me",
-}
+_HELD: Final = "holder = :me"
+# With `_HELD`, the repetition of a request whose answer was lost succeeds again.
+_FREE: Final = f"attribute_not_exists(holder) OR heldUntil < :now OR {_HELD}"
+_TAKE: Final = "SET holder = :me, heldUntil = :until, expiresAt = :expires"
+_RELEASE: Final = "REMOVE holder, heldUntil"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,37 +91,21 @@ class FunctionLease:
     def _acquire(self, name: str, me: str, left_ms: int) -> bool:
         now = int(self._clock())
         until = now + left_ms // 1_000 + _MARGIN_SECONDS
-        values: dict[str, str | int] = {
-            ":me": me,
-            ":now": now,
-            ":until": until,
-            ":expires": now + _KEPT_SECONDS,
-        }
-        try:
-            self._update(name, _TAKE, values)
-        except RowExistsError:
+        values = {":me": me, ":now": now, ":until": until, ":expires": now + _KEPT_SECONDS}
+        is_held = self._update(name, _TAKE, _FREE, values)
+        if not is_held:
             _LOG.warning("another invocation of %s works, so this one does nothing", name)
-            return False
-        return True
+        return is_held
 
     def _release(self, name: str, me: str) -> None:
         """Release the lease; if that fails, the lease ends with the time-out of this invocation."""
         try:
-            self._update(name, _RELEASE, {":me": me})
+            if not self._update(name, _RELEASE, _HELD, {":me": me}):
+                _LOG.warning("the lease of %s is not released: it is held no longer", name)
         except SinkError as error:
             _LOG.warning("the lease of %s is not released: %s", name, error)
 
-    def _update(
-        self, name: str, update: Mapping[str, str], values: Mapping[str, str | int]
-    ) -> None:
+    def _update(self, name: str, update: str, condition: str, values: Mapping[str, Any]) -> bool:
         self._client = self._client or DynamoDbClient()
-        request = {
-            "TableName": self._table,
-            "Key": {"id": {"S": name}},
-            **update,
-            "ExpressionAttributeValues": {
-                key: {"S": value} if isinstance(value, str) else {"N": str(value)}
-                for key, value in values.items()
-            },
-        }
-        self._client.call("UpdateItem", json.dumps(request).encode())
+        address = RowAddress.of(self._table, {"id": name})
+        return update_row(self._client, address, update, condition, values)

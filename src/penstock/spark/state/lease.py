@@ -18,7 +18,6 @@ continue, and each change is a conditional write (docs/adr/0014-lease-and-fence.
 from __future__ import annotations
 
 import atexit
-import json
 import logging
 import os
 import re
@@ -37,8 +36,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import CheckpointInUseError, RowExistsError, SinkError
-from penstock.sinks import DynamoDbClient, RowAddress, read_rows
+from penstock.errors import CheckpointInUseError, SinkError
+from penstock.sinks import DynamoDbClient, RowAddress, read_rows, update_row
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.files import StateFiles
 
@@ -62,15 +61,13 @@ class LeaseRow:
     """The row of one lease, as one run sees it; not thread-safe."""
 
     def __init__(self, table: str, name: str, me: str) -> None:
-        self._table = table
-        self._id = f"{LEASE_PREFIX}{name}"
+        self._address = RowAddress.of(table, {"id": f"{LEASE_PREFIX}{name}"})
         self._me = me
         self._client = DynamoDbClient()
 
     def read(self) -> dict[str, Any]:
         """Return the row; empty if it is missing."""
-        found = read_rows(self._client, [RowAddress.of(self._table, {"id": self._id})])
-        return next(iter(found.values()), {})
+        return read_rows(self._client, [self._address]).get(self._address, {})
 
     def acquire(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
         """Take the lease as found; return its fencing number, or None if another was faster."""
@@ -79,9 +76,10 @@ class LeaseRow:
         if "holder" in found:
             values |= {":old": found["holder"], ":beat": int(found["beat"])}
             condition = "#holder = :old AND #beat = :beat"
-        if not self._update(_TAKE, condition, values):
-            return None
-        return int(self.read()["fence"])
+        self._update(_TAKE, condition, values)
+        # The row tells who has it: the answer to a first try of the update may have been lost.
+        row = self.read()
+        return int(row["fence"]) if row.get("holder") == self._me else None
 
     def beat(self) -> bool:
         """Write a heartbeat; return False if this run does not hold the lease."""
@@ -93,27 +91,8 @@ class LeaseRow:
 
     def _update(self, update: str, condition: str, values: Mapping[str, Any]) -> bool:
         expires = int(time.time()) + _KEPT_SECONDS
-        texts = {":me": self._me, ":expires": expires, **values}
-        texts = {name: each for name, each in texts.items() if name in f"{update} {condition}"}
-        request = {
-            "TableName": self._table,
-            "Key": {"id": {"S": self._id}},
-            "UpdateExpression": update,
-            "ConditionExpression": condition,
-            "ExpressionAttributeNames": {
-                f"#{name}": name for name in re.findall(r"#(\w+)", update + condition)
-            },
-            "ExpressionAttributeValues": {
-                name: {"S": each} if isinstance(each, str) else {"N": str(each)}
-                for name, each in texts.items()
-            },
-        }
-        try:
-            self._client.call("UpdateItem", json.dumps(request).encode())
-        except RowExistsError:
-            # The response to a first try may have been lost.
-            return "#holder = :me" in update and self.read().get("holder") == self._me
-        return True
+        values = {":me": self._me, ":expires": expires, **values}
+        return update_row(self._client, self._address, update, condition, values)
 
 
 class Lease:
