@@ -18,7 +18,7 @@ from unittest.mock import patch
 from penstock.errors import CheckpointInUseError, LakeHistoryError, PenstockError
 from penstock.sinks import DynamoDbClient
 from penstock.spark.lake.expiration import expire_snapshots
-from penstock.spark.query.parts import write_leased
+from penstock.spark.rows import while_held
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.base import Part
 from penstock.spark.state.lease import LEASE_PREFIX, Lease, claim_checkpoint, name_lease
@@ -252,7 +252,8 @@ class Jobs:
             parts = self._parts_of(checkpoint, number)
             batch = BatchId(checkpoint.query, number, f"{parts[0][:1]}-{checkpoint.ends[number]}")
             for place, rows in enumerate(parts):
-                write_leased(sink, rows, Part(batch, place), fence)  # type: ignore[arg-type]
+                with while_held(fence):
+                    sink.write(rows, Part(batch, place))  # type: ignore[arg-type]
             self._write_file()
             checkpoint.done = max(checkpoint.done, number + 1)
 

@@ -8,10 +8,10 @@ import pytest
 
 from penstock.spark.decoding import keeper
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.query import append_batches, append_table
+from penstock.spark.query import append_batches
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
-from tests.spark.routed import lake_job
+from tests.spark.routed import DyingLake, lake_job
 
 _SENSOR = make_record(("deviceId", "string"), ("value", ["null", "long"]))
 _ORDER = make_record(("deviceId", "string"), ("value", ["null", "string"]), name="Order")
@@ -39,13 +39,13 @@ def _write(job, batches, values, number):
 def _count_queries(job, monkeypatch):
     """Collect the tables whose rows are written by a query of their own."""
     written = []
-    write = append_table.write_leased
+    write = DyingLake.write
 
-    def write_leased(sink, *given):
+    def write_and_note(sink, *given):
         written.append(next(name for name, each in job.sinks.items() if each is sink))
         return write(sink, *given)
 
-    monkeypatch.setattr(append_table, "write_leased", write_leased)
+    monkeypatch.setattr(DyingLake, "write", write_and_note)
     return written
 
 

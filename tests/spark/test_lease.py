@@ -10,9 +10,8 @@ import pytest
 
 from localcloud.testing import wait_until
 from penstock.errors import CheckpointInUseError, SettingsError, SinkUnavailableError
-from penstock.spark.query.parts import write_leased
+from penstock.spark.rows import while_held
 from penstock.spark.settings.lease import LeaseSettings
-from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.state.files import StateFiles
 from penstock.spark.state.lease import (
     LEASE_PREFIX,
@@ -22,9 +21,7 @@ from penstock.spark.state.lease import (
     find_lease_table,
     name_lease,
 )
-from penstock.tables import BatchId
 
-_BATCH = BatchId("q", 3)
 _SECONDS = 60
 _LONG = LeaseSettings(lease_seconds=_SECONDS, heartbeat_seconds=0.05)
 _SHORT = LeaseSettings(lease_seconds=0.5, heartbeat_seconds=0.05)
@@ -39,19 +36,6 @@ class Query:
     def awaitTermination(self, _):
         time.sleep(0.02)
         return self.ended
-
-
-class Sinks(Sink):
-    """Counts what was written, and calls what happens meanwhile."""
-
-    def __init__(self, meanwhile=lambda: None):
-        self.written = 0
-        self.meanwhile = meanwhile
-
-    def write(self, rows, part):
-        self.meanwhile()
-        self.written += 1
-        return {}
 
 
 @pytest.fixture
@@ -173,16 +157,15 @@ def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row)
     old, _ = hold(_SHORT)
     new, query = hold()
 
-    sinks = Sinks()
-    with pytest.raises(
+    lost = pytest.raises(
         CheckpointInUseError,
         match=rf"^this job has lost the lease of {name}: process \d+ on .* since 20\S+, fence 2 "
         r"holds it; the last heartbeat of this one was at 20\S+; nothing more is written$",
-    ):
-        write_leased(sinks, None, Part(_BATCH, 0), old)
-    assert sinks.written == 0
-    write_leased(sinks, None, Part(_BATCH, 0), new)
-    assert sinks.written == 1
+    )
+    with lost, while_held(old):
+        pytest.fail("it must not write")
+    with while_held(new):
+        pass
 
     query.ended = True
     wait_until("its end", lambda: not new._keeper.is_alive(), _SECONDS)
@@ -198,8 +181,9 @@ def test_a_loss_of_the_lease_during_a_write_is_noticed(hold, stalled):
     stalled()
     old, _ = hold(_SHORT)
 
-    with pytest.raises(CheckpointInUseError, match="this job has lost the lease of"):
-        write_leased(Sinks(meanwhile=hold), None, Part(_BATCH, 2), old)
+    lost = pytest.raises(CheckpointInUseError, match="this job has lost the lease of")
+    with lost, while_held(old):
+        hold()
 
 
 def test_heartbeats_go_on_after_one_that_failed(hold, monkeypatch, caplog, row):

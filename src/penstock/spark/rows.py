@@ -15,6 +15,8 @@ The last three are for sinks that write rows one by one; other sinks ignore them
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 from pyspark.sql import Column, DataFrame
@@ -61,6 +63,19 @@ class Fence(Protocol):
 
     def check(self) -> None:
         """Raise CheckpointInUseError if another job has taken over."""
+
+
+@contextmanager
+def while_held(lease: Fence) -> Iterator[None]:
+    """Check the lease before a write, and after one that succeeds.
+
+    Raises:
+        CheckpointInUseError: another job has taken the lease.
+    """
+    lease.check()
+    yield
+    # The driver may have stalled in the write; without the lease it must not continue.
+    lease.check()
 
 
 def mark_event(event: Column) -> Column:

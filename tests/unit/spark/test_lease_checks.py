@@ -14,6 +14,7 @@ from penstock.spark.query import record_batches
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.record_batches import RecordBatches
 from penstock.spark.query.stream import StreamQuery
+from penstock.spark.rows import while_held
 from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.table import Route, Table, TableGroup
 from penstock.spark.state.schema_ledger import Lookups
@@ -74,3 +75,11 @@ def test_a_driver_that_lost_its_lease_in_a_write_looks_nothing_up(
         batches.write_batch(MagicMock(), BatchId("q", 0), {"a": ["a"]})
 
     assert (registry.asked, lookups.lookups(0)) == ([], ())
+
+
+def test_a_write_that_fails_is_not_hidden_by_the_loss_of_the_lease() -> None:
+    lease = _Lease()
+
+    with pytest.raises(OSError, match="no disk"), while_held(lease):
+        lease.is_held = False
+        raise OSError("no disk")

@@ -16,8 +16,8 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import RowStatus
 from penstock.spark.decoding.table_pass import plan_rows, start_rows
 from penstock.spark.filter_counts import FilterCounts
-from penstock.spark.query.parts import MARKED_SECONDS, changed, write_leased
-from penstock.spark.rows import Fence
+from penstock.spark.query.parts import MARKED_SECONDS, changed
+from penstock.spark.rows import Fence, while_held
 from penstock.spark.sinks.appends import AppendPlan, AppendSink
 from penstock.spark.sinks.base import Part
 from penstock.spark.sinks.table import Table
@@ -95,11 +95,8 @@ class AppendTable:
         return refused
 
     def _append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
-        self._lease.check()
-        done = self._sink.append(plan, part, messages)
-        # The driver may have stalled in the write; without the lease it must not continue.
-        self._lease.check()
-        return done
+        with while_held(self._lease):
+            return self._sink.append(plan, part, messages)
 
     def _write_rows(
         self, decoder: Decoder, part: Part, rows: int, frames: DataFrame
@@ -109,7 +106,8 @@ class AppendTable:
         counted = FilterCounts({"rows": _IS_ROW})
         with counted.watch(decoded):
             own = decoder.project(counted.filter(decoded))
-            refused = write_leased(self._sink, own, part, self._lease)
+            with while_held(self._lease):
+                refused = self._sink.write(own, part)
             passed = counted.wait()
         if passed and passed["rows"] != rows:
             raise changed(part.batch, rows, passed["rows"])

@@ -23,7 +23,7 @@ from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters, store_in_driver
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.concurrently import run_concurrently
-from penstock.spark.rows import PLACE, Fence, keep_raw
+from penstock.spark.rows import PLACE, Fence, keep_raw, while_held
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.sinks.records import describe_versions
 from penstock.spark.sinks.table import Table
@@ -139,7 +139,8 @@ class PartWriter:
         def write(sink: Sink, decoder: Decoder, decoded: DataFrame) -> None:
             rows = decoder.project(decoded)
             rows = self._context.transform(rows) if self._context.transform else rows
-            refused.append(write_leased(sink, rows, part, self._context.lease))
+            with while_held(self._context.lease):
+                refused.append(sink.write(rows, part))
 
         writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
         counts = self._write_rows(part.batch, checked, writes, filters, keeper)
@@ -194,20 +195,8 @@ class PartWriter:
         tombstones = checked.filter(f"status = '{FrameStatus.TOMBSTONE}'")
         rows = tombstones.selectExpr(*PLACE, *keep_raw(tombstones))
         for sink in sinks:
-            figures.add_rejected(write_leased(sink, rows, part, self._context.lease))
-
-
-def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mapping[Reason, int]:
-    """Write to a sink; check the lease before and after.
-
-    Raises:
-        CheckpointInUseError: another job has taken the lease.
-    """
-    lease.check()
-    refused = sink.write(rows, part)
-    # The driver may have stalled in the write; without the lease it must not continue.
-    lease.check()
-    return refused
+            with while_held(self._context.lease):
+                figures.add_rejected(sink.write(rows, part))
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from penstock.spark.query.batch import count_batch, format_now, make_lookups
 from penstock.spark.query.parts import BatchContext, Figures
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions
-from penstock.spark.rows import select_records
+from penstock.spark.rows import select_records, while_held
 from penstock.spark.sinks.records import (
     RecordSink,
     RecordTables,
@@ -108,9 +108,8 @@ class RecordBatches:
         }
         if not steps:
             return
-        self._lease.check()
-        released = release_rows(records, steps, {name: groups[name].awaited for name in steps})
-        self._lease.check()
+        with while_held(self._lease):
+            released = release_rows(records, steps, {name: groups[name].awaited for name in steps})
         for name, given_up in released.items():
             groups[name].figures.add_rejected(given_up)
 
@@ -124,13 +123,11 @@ class RecordBatches:
         self, records: DataFrame, groups: Mapping[str, _GroupBatch], constant: str
     ) -> None:
         """Write the records that the last lookups decide about, or those of known versions."""
-        self._lease.check()
         by_topic = {topic: name for name, each in groups.items() for topic in each.topics}
         chosen = records if "" in groups else records.filter(F.col("topic").isin(list(by_topic)))
         tables = {name: self._make_tables(name, each, constant) for name, each in groups.items()}
-        found = write_records(select_records(chosen), tables, by_topic)
-        # The driver may have stalled; without the lease it must not continue.
-        self._lease.check()
+        with while_held(self._lease):
+            found = write_records(select_records(chosen), tables, by_topic)
         for name, each in groups.items():
             own = {schema: done for (group, schema), done in found.items() if group == name}
             self._add(name, each, own)
