@@ -123,6 +123,21 @@ def test_versions_are_deleted_by_number_and_range(glue, schema):
     assert again["VersionNumber"] == 6
 
 
+def test_a_deleted_version_is_gone_with_its_metadata(glue, schema):
+    readings = schema(FIRST, SECOND)
+    deleted = {"SchemaVersionId": read_number(glue, readings, 2)["SchemaVersionId"]}
+    pair = {"MetadataKey": "owner", "MetadataValue": "one"}
+    glue.put_schema_version_metadata(**deleted, MetadataKeyValue=pair)
+
+    glue.delete_schema_versions(SchemaId=readings, Versions="2")
+
+    said, query = "Schema version is not found.", glue.query_schema_version_metadata
+    fails("EntityNotFoundException", said, glue.get_schema_version, **deleted)
+    fails("EntityNotFoundException", said, query, **deleted)
+    again = glue.register_schema_version(SchemaId=readings, SchemaDefinition=SECOND)
+    assert query(SchemaVersionId=again["SchemaVersionId"])["MetadataInfoMap"] == {}
+
+
 @pytest.mark.parametrize(
     ("versions", "message"),
     [

@@ -1,17 +1,16 @@
 """Glue's rules over dictionaries, as far as its documentation and its users describe them.
 
-The user of a store chooses the subjects: localcloud uses ARNs, as all registries of an account
-share one quota. Refused versions are stored too: they take a number, keep the status FAILURE and
-are found by definition like any other version.
+They are those of `MemoryRegistry`, and of the `TrialRegistry` made from it. Refused versions are
+stored too: they take a number, keep the status FAILURE and are found by definition like any other
+version.
 """
 
 from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from penstock.errors import (
     IncompatibleSchemaError,
@@ -24,69 +23,47 @@ from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import Compatibility, load_schema
 
 _VERSION_QUOTA = 10_000
-_METADATA_QUOTA = 10
 _AVRO = "AVRO"
 
 
 @dataclass(slots=True)
 class _StoredSchema:
     mode: Compatibility
-    data_format: str
+    data_format: str = _AVRO
     checkpoint: int = 1
     taken: int = 0
     ids: dict[int, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Wait:
-    """The reads and the time until which a version is shown as PENDING."""
-
-    reads: int
-    until: datetime
-
-
 class SchemaStore:
-    """The schemas of one account and region, safe to share between threads.
+    """The schemas of a registry, safe to share between threads.
 
-    With `pending_reads` or `pending_seconds`, each later version reads as PENDING that many times
-    or for that long. `version_quota` limits the number of versions, and `compared_with` selects a
-    reading of the rules. Only Avro is parsed and compared; other formats are stored unchanged.
+    With `pending_reads`, each later version reads as PENDING that many times. `version_quota`
+    limits the number of versions, and `compared_with` selects a reading of the rules. Only Avro is
+    parsed and compared; other formats are stored unchanged.
     """
 
-    def __init__(
-        self,
-        *,
-        compared_with: ComparedWith = ComparedWith.BOTH,
-        version_quota: int = _VERSION_QUOTA,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, *, compared_with: ComparedWith = ComparedWith.BOTH) -> None:
         self.pending_reads = 0
-        self.pending_seconds = 0.0
         self.compared_with = compared_with
-        self.version_quota = version_quota
-        self._now = now
+        self.version_quota = _VERSION_QUOTA
         self._schemas: dict[str, _StoredSchema] = {}
         self._versions: dict[str, StoredVersion] = {}
-        self._waits: dict[str, _Wait] = {}
-        self._metadata: dict[str, dict[tuple[str, str], datetime]] = {}
+        self._pending: dict[str, int] = {}
+        self._metadata: dict[str, set[tuple[str, str]]] = {}
         self._lock = threading.RLock()
 
     def create(
-        self,
-        subject: str,
-        definition: str,
-        mode: Compatibility = Compatibility.BACKWARD,
-        data_format: str = _AVRO,
+        self, subject: str, definition: str, mode: Compatibility = Compatibility.BACKWARD
     ) -> StoredVersion | None:
         """Create a schema with its first version; return None if the subject exists."""
         with self._lock:
             if subject in self._schemas:
                 return None
-            if data_format == _AVRO:
-                load_schema(definition)
+            load_schema(definition)
             self._check_quota()
-            self._schemas[subject] = _StoredSchema(mode, data_format)
-            return self._keep(subject, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
+            self._schemas[subject] = _StoredSchema(mode)
+            return self._keep(subject, definition, VersionStatus.AVAILABLE)
 
     def restore(self, subject: str, schema: SchemaBackup) -> None:
         """Hold a schema as it is in another registry, with its ids, numbers and statuses."""
@@ -98,7 +75,6 @@ class SchemaStore:
                 schema.compatibility, schema.data_format, schema.checkpoint, taken, ids
             )
             self._versions |= {each.id: each for each in versions}
-            self._waits |= {each.id: _Wait(0, self._now()) for each in versions}
 
     def add(self, subject: str, definition: str) -> StoredVersion:
         """Store a version, or return the existing one with exactly this text.
@@ -118,24 +94,24 @@ class SchemaStore:
             refused = schema.data_format == _AVRO and self._is_refused(schema, definition)
             self._check_quota()
             status = VersionStatus.FAILURE if refused else VersionStatus.AVAILABLE
-            until = self._now() + timedelta(seconds=self.pending_seconds)
-            return self._keep(subject, definition, status, _Wait(self.pending_reads, until))
+            added = self._keep(subject, definition, status)
+            self._pending[added.id] = self.pending_reads
+            return added
 
     def find(self, subject: str, definition: str) -> StoredVersion | None:
         """Return the version with this text, whatever its status, or None."""
         with self._lock:
-            ids = self._schemas[subject].ids.values() if subject in self._schemas else ()
-            matches = (each for each in ids if self._versions[each].definition == definition)
-            return next((self._shown(each) for each in matches), None)
+            versions = self.list_versions(subject) if subject in self._schemas else ()
+            return next((each for each in versions if each.definition == definition), None)
 
     def read(self, version_id: str) -> StoredVersion:
         """Return a version by id; a read of a pending version uses up one pending read."""
         with self._lock:
-            self._entry(version_id)
-            shown = self._shown(version_id)
-            if shown.status is VersionStatus.PENDING:
-                self._waits[version_id].reads -= 1
-            return shown
+            entry = self._entry(version_id)
+            if not self._pending.get(version_id):
+                return entry
+            self._pending[version_id] -= 1
+            return replace(entry, status=VersionStatus.PENDING)
 
     def read_number(self, subject: str, number: int) -> StoredVersion:
         """Return a version by its schema and number."""
@@ -145,21 +121,10 @@ class SchemaStore:
                 raise SchemaNotFoundError(f"version {number} of {subject} is not found")
             return self.read(ids[number])
 
-    def read_newest(self, subject: str) -> StoredVersion:
-        """Return the newest version whose status is AVAILABLE."""
-        with self._lock:
-            shown = (self._shown(version_id) for version_id in self._schema(subject).ids.values())
-            usable = [each for each in shown if each.status is VersionStatus.AVAILABLE]
-            if not usable:
-                raise SchemaNotFoundError(f"{subject} has no available version")
-            return usable[-1]
-
     def list_versions(self, subject: str) -> tuple[StoredVersion, ...]:
         """Return all versions of a schema, whatever their status, oldest first."""
         with self._lock:
-            return tuple(
-                self._shown(version_id) for version_id in self._schema(subject).ids.values()
-            )
+            return tuple(self._versions[each] for each in self._schema(subject).ids.values())
 
     def rule(self, subject: str) -> tuple[Compatibility, int]:
         """Return a schema's mode and checkpoint."""
@@ -187,38 +152,20 @@ class SchemaStore:
         with self._lock:
             entry = self._entry(version_id)
             del self._schemas[entry.subject].ids[entry.number]
-            del self._versions[version_id], self._waits[version_id]
+            del self._versions[version_id]
+            self._pending.pop(version_id, None)
             self._metadata.pop(version_id, None)
 
-    def drop(self, subject: str) -> None:
-        """Remove a schema with all its versions."""
-        with self._lock:
-            for version_id in list(self._schema(subject).ids.values()):
-                self.delete(version_id)
-            del self._schemas[subject]
-
-    def put_metadata(self, version_id: str, key: str, value: str) -> bool:
-        """Add a pair to a version's metadata; return False if it exists already."""
+    def put_metadata(self, version_id: str, key: str, value: str) -> None:
+        """Add a pair to a version's metadata, unless it is there already."""
         with self._lock:
             self._entry(version_id)
-            pairs = self._metadata.setdefault(version_id, {})
-            if (key, value) in pairs:
-                return False
-            if len(pairs) == _METADATA_QUOTA:
-                raise SchemaQuotaError(f"version {version_id} has {len(pairs)} metadata pairs")
-            pairs[key, value] = self._now()
-            return True
+            self._metadata.setdefault(version_id, set()).add((key, value))
 
-    def remove_metadata(self, version_id: str, key: str, value: str) -> bool:
-        """Remove a pair from a version's metadata; return False if it does not exist."""
+    def metadata(self, version_id: str) -> frozenset[tuple[str, str]]:
+        """Return the metadata pairs of a version."""
         with self._lock:
-            self._entry(version_id)
-            return self._metadata.get(version_id, {}).pop((key, value), None) is not None
-
-    def metadata(self, version_id: str) -> dict[tuple[str, str], datetime]:
-        """Return the metadata pairs of a version, oldest first, with their times."""
-        with self._lock:
-            return dict(self._metadata.get(version_id, {}))
+            return frozenset(self._metadata.get(version_id, ()))
 
     def _is_refused(self, schema: _StoredSchema, definition: str) -> bool:
         available = {
@@ -239,28 +186,24 @@ class SchemaStore:
             raise SchemaNotFoundError(f"schema version {version_id} is not found")
         return self._versions[version_id]
 
-    def _shown(self, version_id: str) -> StoredVersion:
-        """Return a version as callers see it: PENDING until its wait is over."""
-        entry, wait = self._entry(version_id), self._waits[version_id]
-        if wait.reads > 0 or self._now() < wait.until:
-            return replace(entry, status=VersionStatus.PENDING)
-        return entry
-
     def _check_quota(self) -> None:
         if len(self._versions) >= self.version_quota:
             raise SchemaQuotaError(
                 f"the registry holds {len(self._versions)} schema versions and takes no more"
             )
 
-    def _keep(
-        self, subject: str, definition: str, status: VersionStatus, wait: _Wait
-    ) -> StoredVersion:
+    def _keep(self, subject: str, definition: str, status: VersionStatus) -> StoredVersion:
         schema = self._schemas[subject]
         schema.taken += 1
-        version_id, number, time = str(uuid.uuid4()), schema.taken, self._now()
-        self._versions[version_id] = StoredVersion(
-            version_id, subject, number, status, definition, time, schema.data_format
+        version = StoredVersion(
+            str(uuid.uuid4()),
+            subject,
+            schema.taken,
+            status,
+            definition,
+            datetime.now(UTC),
+            schema.data_format,
         )
-        self._waits[version_id] = wait
-        schema.ids[number] = version_id
-        return self._shown(version_id)
+        self._versions[version.id] = version
+        schema.ids[version.number] = version.id
+        return version
