@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from penstock.operations.programs import ReaderTable
-from penstock.records import KeyFormat, Mode, Projection, RowShape
+from penstock.records import Projection, make_staged_shape
 from penstock.tables import TABLE, name_table
 
 STAGING_TIME: Final = "staging_time"  # a column of each staged row
@@ -38,7 +38,7 @@ def list_staged(
         staged[table["name"]] = ReaderTable(
             "",
             table["name"],
-            _make_shape(table),
+            make_staged_shape(table),
             frozenset({*table["topics"], *own}),
             _make_projection(table),
         )
@@ -64,25 +64,6 @@ def _make_projection(table: Mapping[str, Any]) -> Projection:
         table["lower_case"],
         constant=STAGING_TIME,
     )
-
-
-def _make_shape(table: Mapping[str, Any]) -> RowShape:
-    sort = _make_tuple(table.get("sort", []))
-    key_format = table.get("key_format")
-    return RowShape(
-        _make_tuple(table["key"]),
-        table.get("key_name"),
-        sort,
-        table.get("sort_name", sort[0] if len(sort) == 1 else None),
-        table.get("event_time"),
-        _make_tuple(table.get("order", [])),
-        Mode.UPSERT,
-        key_format=KeyFormat(key_format) if key_format else None,
-    )
-
-
-def _make_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def list_changed(flags: Mapping[str, str], topics: frozenset[str]) -> Iterator[ReaderTable]:

@@ -33,6 +33,7 @@ from penstock.records.shape import (
     Mode,
     RowShape,
     Tombstone,
+    make_staged_shape,
 )
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "make_base",
     "make_deletion",
     "make_row",
+    "make_staged_shape",
     "read_key",
     "read_letter_id",
     "write_key",

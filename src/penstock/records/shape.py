@@ -20,7 +20,7 @@ row keeps its key and `_order`, so that an older record that arrives later does 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -242,3 +242,31 @@ class RowShape(Settings):
 
 
 READING: Final = RowShape()
+
+
+def make_staged_shape(table: Mapping[str, Any]) -> RowShape:
+    """Return the shape of a table of a staging plan, by the attributes that docs/staging.md has.
+
+    An attribute that is null counts as absent.
+
+    Raises:
+        SettingsError: its attributes contradict each other.
+    """
+    sort = _list_fields(table.get("sort"))
+    key_format, deleted = table.get("key_format"), table.get("deleted_when")
+    return RowShape(
+        _list_fields(table["key"]),
+        table.get("key_name"),
+        sort,
+        table.get("sort_name") or (sort[0] if len(sort) == 1 else None),
+        table.get("event_time"),
+        _list_fields(table.get("order")),
+        Mode.UPSERT,
+        Tombstone(table.get("tombstone") or Tombstone.IGNORE),
+        KeyFormat(key_format) if key_format else None,
+        DeletedWhen(deleted["column"], tuple(deleted["values"])) if deleted else None,
+    )
+
+
+def _list_fields(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from penstock.errors import OperationError
-from penstock.operations import Account, Grant, Producer, ReaderTable, load_programs
-from penstock.records import Mode, RowShape
+from penstock.operations import Account, Grant, Producer, Reader, ReaderTable, load_programs
+from penstock.records import DeletedWhen, KeyFormat, Mode, RowShape, Tombstone
 from tests.fixtures.outputs import put_out
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
 
@@ -84,6 +85,11 @@ def test_producers_access_lists_and_accounts_are_those_of_the_roots(tmp_path: Pa
     assert found.brokers == "b-1:9098,b-2:9098"
 
 
+def _read_staged(consumer: dict[str, Any], folder: Path) -> Reader:
+    found = load_programs([write_outputs(folder / "c.json", consumer)]).readers
+    return next(each for each in found if each.program == "job staged")
+
+
 def test_a_topic_is_of_the_table_that_names_it_or_of_the_first_pattern(tmp_path: Path) -> None:
     consumer = make_consumer(jobs=("staged",))
     consumer["platform"]["brokers"]["topics"] = ["a-1", "a-2", "b-1"]
@@ -95,16 +101,46 @@ def test_a_topic_is_of_the_table_that_names_it_or_of_the_first_pattern(tmp_path:
         ]
     ]  # fmt: skip
 
-    (job,) = [
-        each
-        for each in load_programs([write_outputs(tmp_path / "c.json", consumer)]).readers
-        if each.program == "job staged"
-    ]
+    job = _read_staged(consumer, tmp_path)
 
     assert {each.name: sorted(each.topics or ()) for each in job.tables} == {
         "p-one": ["a-2"], "p-two": ["a-1", "b-1"], "p-all": []
     }  # fmt: skip
     assert job.topics == {"a-1", "a-2", "b-1"}
+
+
+_ABSENT = ("key_name", "sort", "sort_name", "event_time", "order", "tombstone", "key_format",
+           "deleted_when")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "shape"),
+    [
+        ({"key": "id"}, RowShape(("id",), sort_name=None, event_time=None, mode=Mode.UPSERT)),
+        (
+            {"key": "id", **dict.fromkeys(_ABSENT)},
+            RowShape(("id",), sort_name=None, event_time=None, mode=Mode.UPSERT),
+        ),
+        (
+            {"key": ["shop", "id"], "key_name": "pk", "sort": "line", "event_time": "at",
+             "tombstone": "delete", "key_format": "avro",
+             "deleted_when": {"column": "op", "values": ["D"]}},
+            RowShape(("shop", "id"), "pk", ("line",), "line", "at", (), Mode.UPSERT,
+                     Tombstone.DELETE, KeyFormat.AVRO, DeletedWhen("op", ("D",))),
+        ),
+    ],
+)  # fmt: skip
+def test_a_staged_table_has_the_shape_of_its_plan(
+    told: dict[str, Any], shape: RowShape, tmp_path: Path
+) -> None:
+    consumer = make_consumer(jobs=("staged",))
+    consumer["platform"]["jobs"]["named"]["staged"]["plan"] = [
+        {"name": "one", "topics": ["plant"], "columns": [], "lower_case": False, **told}
+    ]
+
+    job = _read_staged(consumer, tmp_path)
+
+    assert [each.shape for each in job.tables] == [shape]
 
 
 def test_outputs_of_an_older_root_are_refused_by_what_they_lack(tmp_path: Path) -> None:

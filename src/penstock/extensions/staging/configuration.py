@@ -26,7 +26,7 @@ from penstock.extensions.staging.plan import (
     find_problems,
 )
 from penstock.kafka import KafkaSettings
-from penstock.records import DeletedWhen, KeyFormat, Mode, Projection, RowShape, Tombstone
+from penstock.records import Projection, make_staged_shape
 from penstock.registry import load_registries
 from penstock.settings import describe_settings, parse_moment
 
@@ -176,7 +176,7 @@ def _make_table(entry: Mapping[str, Any]) -> StagedTable:
     dependencies = tuple(_make_dependency(each) for each in given.get("dependencies", ()))
     is_driver = bool(dependencies) or ("target_table_name" in entry and _DRIVING in name)
     try:
-        shape = _make_shape(given)
+        shape = make_staged_shape(given)
     except SettingsError as error:
         raise SettingsError([*problems, *error.problems]) from error
     if problems:
@@ -196,30 +196,6 @@ def _make_table(entry: Mapping[str, Any]) -> StagedTable:
         dependencies,
         given.get("final"),
     )
-
-
-def _make_shape(given: Mapping[str, Any]) -> RowShape:
-    sort = _make_tuple(given.get("sort", ()))
-    return RowShape(
-        _make_tuple(given["key"]),
-        given.get("key_name"),
-        sort,
-        given.get("sort_name", sort[0] if len(sort) == 1 else None),
-        given.get("event_time"),
-        _make_tuple(given.get("order", ())),
-        Mode.UPSERT,
-        Tombstone(given.get("tombstone", Tombstone.IGNORE)),
-        KeyFormat(given["key_format"]) if "key_format" in given else None,
-        _make_deleted_when(given["deleted_when"]) if "deleted_when" in given else None,
-    )
-
-
-def _make_deleted_when(given: Mapping[str, Any]) -> DeletedWhen:
-    return DeletedWhen(given["column"], tuple(given["values"]))
-
-
-def _make_tuple(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _make_dependency(given: Mapping[str, Any]) -> Dependency:
