@@ -140,6 +140,7 @@ module "rejected_events" {
 
   prefix     = var.prefix
   account_id = var.account_id
+  functions  = values(local.producers)[*].function
   region     = var.region
   retention  = var.retention
 }

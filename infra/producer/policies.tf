@@ -81,7 +81,7 @@ locals {
           } }
         },
       ] : statement if try(producer.registry.secret_arn, null) != null],
-      jsondecode(module.rejected_events.writer_policy_json).Statement,
+      jsondecode(module.rejected_events.writer_policies[producer.function]).Statement,
     )
   }) }
 

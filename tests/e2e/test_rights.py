@@ -161,6 +161,7 @@ _NEIGHBOURS = [
     (_PRODUCER_ROLE, "glue:UpdateSchema", {"SchemaId": _OWN, "Compatibility": "NONE"}),
     (_PRODUCER_ROLE, "s3:PutObject", {"Bucket": f"other-{PRODUCER}", "Key": "k"}),
     (_PRODUCER_ROLE, "s3:GetObject", {"Bucket": _REJECTED, "Key": "k"}),
+    (_PRODUCER_ROLE, "s3:PutObject", {"Bucket": _REJECTED, "Key": "other/k"}),
     (_PRODUCER_ROLE, "dynamodb:PutItem", {"TableName": "penstock-locks", "Item": _KEY}),
     (_PRODUCER_ROLE, "secretsmanager:GetSecretValue", {"SecretId": _SECRET}),
     (_PRODUCER_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),

@@ -3,16 +3,16 @@ output "bucket" {
   value       = { name = module.bucket.name, arn = module.bucket.arn }
 }
 
-output "writer_policy_json" {
-  description = "An IAM policy that allows to put events here, and nothing else."
-  value = jsonencode({
+output "writer_policies" {
+  description = "An IAM policy for each function, which allows it to put events under its own name, and nothing else."
+  value = { for function in var.functions : function => jsonencode({
     Version = "2012-10-17"
     Statement = [
       {
         Sid      = "PutRejectedEvents"
         Effect   = "Allow"
         Action   = ["s3:PutObject"]
-        Resource = ["${module.bucket.arn}/*"]
+        Resource = ["${module.bucket.arn}/${function}/*"]
       },
       {
         # By what the key is used for, since its id is not known before it is created.
@@ -28,5 +28,5 @@ output "writer_policy_json" {
         }
       },
     ]
-  })
+  }) }
 }

@@ -3,6 +3,12 @@ variable "account_id" {
   type        = string
 }
 
+variable "functions" {
+  description = "The names of the producer functions, with which the keys of their events begin."
+  type        = set(string)
+  default     = []
+}
+
 variable "keep_days" {
   description = "Retention of rejected events in days; null keeps them until they are replayed, which deletes them."
   type        = number

@@ -72,6 +72,7 @@ def replay_rejected(
 ) -> Iterator[ReplayedEvent]:
     """Send each event to its producer, or to `function`, and delete it once it is written.
 
+    An event that names another function than its key begins with stays, unless `function` is given.
     Events are sent one after the other, each when the caller asks for its result.
 
     Raises:
@@ -95,7 +96,7 @@ def replay_rejected(
     for key in dict.fromkeys(chain.from_iterable(keys.values())):
         try:
             event = events.read(key)
-            send = partial(_invoke, client, function or event.function)
+            send = partial(_invoke, client, function or _find_producer(key, event))
             parts = event.list_events()
             if parts == [event.with_base()]:
                 yield _send_event(events, key, parts, send)
@@ -103,6 +104,17 @@ def replay_rejected(
                 yield _send_request(events, key, event, parts, send)
         except (_NotAcceptedError, ValueError) as error:
             yield ReplayedEvent(key, problem=str(error))
+
+
+def _find_producer(key: str, event: RejectedEvent) -> str:
+    """Return the function that put the event, by its key; a document may name any."""
+    producer = key.partition("/")[0]
+    if event.function != producer:
+        raise _NotAcceptedError(
+            f"found {event.function} as the function of the event, expected the first part of its "
+            f"key, {producer}; send it to a function with --function"
+        )
+    return producer
 
 
 def _send_event(

@@ -222,6 +222,26 @@ def test_a_missing_function_is_an_error(run: Run, client: Callable[..., Any], bu
     assert (code, keys_of(client, bucket)) == (1, [key])
 
 
+def test_an_event_goes_to_no_other_function_than_that_of_its_key(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    """Whoever may write one folder of the bucket names no function that a replay invokes."""
+    function = _function(client, f"return [{_PLACE!r}]")
+    document = dataclasses.replace(_EVENT, function=function).write()
+    client("s3").put_object(Bucket=bucket, Key=_EVENT.key, Body=document)
+
+    code, out = run("replay", _EVENT.key)
+
+    assert out == (
+        f"{_EVENT.key} stays: found {function} as the function of the event, expected the first "
+        "part of its key, penstock-producer; send it to a function with --function\n"
+        "0 written, 1 stay\n"
+    )
+    assert (code, keys_of(client, bucket)) == (1, [_EVENT.key])
+    assert run("replay", _EVENT.key, "--function", function)[0] == 0
+    assert keys_of(client, bucket) == []
+
+
 def test_an_event_that_stays_does_not_delay_the_others(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
