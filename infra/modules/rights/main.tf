@@ -115,14 +115,17 @@ locals {
     },
   ]
 
-  # One statement for both, since each names all tables.
+  # In batches; but where a row may replace an older one, one at a time, on a condition.
   _write_rows = { for name, writer in var.writers : name => [
-    for statement in [{
-      Sid      = "WriteReadings"
+    for sid, write in {
+      ReplaceReadings = { action = "dynamodb:PutItem", tables = setintersection(writer.tables, var.upserts) }
+      WriteReadings   = { action = "dynamodb:BatchWriteItem", tables = setsubtract(writer.tables, var.upserts) }
+      } : {
+      Sid      = sid
       Effect   = "Allow"
-      Action   = concat(writer.reads ? ["dynamodb:BatchGetItem"] : [], [length(setintersection(writer.tables, var.upserts)) > 0 ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"])
-      Resource = [for table in writer.tables : var.store.readings[table].arn]
-    }] : statement if length(writer.tables) > 0
+      Action   = concat(writer.reads ? ["dynamodb:BatchGetItem"] : [], [write.action])
+      Resource = [for table in write.tables : var.store.readings[table].arn]
+    } if length(write.tables) > 0
   ] }
   _keep_errors = { for name, writer in var.writers : name => [
     {

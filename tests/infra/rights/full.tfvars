@@ -16,4 +16,5 @@ writers = {
   archive  = { errors = "archive-errors", tables = [] }
   shop     = { errors = "errors", reads = true, tables = ["orders"] }
   consumer = { errors = "errors", tables = ["readings"] }
+  mixed    = { errors = "errors", tables = ["orders", "readings"] }
 }
