@@ -10,9 +10,9 @@ locals {
       namespace   = "AWS/KafkaConnect", metric = "ErroredTaskCount", statistic = "Maximum", dimensions = local._connector
     }
     "${local._watched}-stopped" = {
-      description = "The connector ${local.name} has no running task, so the database keeps its log; look at its state in MSK Connect. See docs/cdc.md#when-it-stops."
+      description = "The connector ${local.name} has no running task, or is gone (insufficient data), so the database keeps its log; look at its state in MSK Connect. See docs/cdc.md#when-it-stops."
       namespace   = "AWS/KafkaConnect", metric = "RunningTaskCount", statistic = "Maximum", dimensions = local._connector
-      comparison  = "LessThanThreshold", threshold = 1, periods = 2, missing = "breaching", silence = true
+      comparison  = "LessThanThreshold", threshold = 1, periods = 2, missing = "missing", silence = true
     }
   }
   database_alarms = {

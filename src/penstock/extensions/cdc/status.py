@@ -10,7 +10,8 @@ from typing import Any, Final
 from penstock.extensions.cdc.connector import find_reason
 
 _STORAGE: Final = "free-storage"
-_ALARMS: Final = ("failed", _STORAGE, "retained-log", "stopped")
+_STOPPED: Final = "stopped"  # published also without data: a connector that is gone counts no tasks
+_ALARMS: Final = ("failed", _STORAGE, "retained-log", _STOPPED)
 _MINUTES: Final = 15  # of its log, up to now
 _ERRORS: Final = '?ERROR ?Caused ?FATAL ?PANIC ?"obtain valid replication slot"'
 
@@ -45,7 +46,12 @@ def _read_connector(shown: Mapping[str, Any], ask: Ask) -> Connector:
     name, arn, state = (shown[f"connector{part}"] for part in ("Name", "Arn", "State"))
     names = [f"{name}-{alarm}" for alarm in _ALARMS]
     found = (ask("cloudwatch", "describe_alarms", AlarmNames=names) or {}).get("MetricAlarms", [])
-    ringing = tuple(each["AlarmName"] for each in found if each["StateValue"] == "ALARM")
+    ringing = tuple(
+        each["AlarmName"]
+        for each in found
+        if each["StateValue"] == "ALARM"
+        or (each["StateValue"] == "INSUFFICIENT_DATA" and each["AlarmName"] == f"{name}-{_STOPPED}")
+    )
     if state == "RUNNING" and not ringing:
         return Connector(name, arn, state)
     return Connector(name, arn, state, ringing, _find_reason(name, ringing, ask))

@@ -12,7 +12,9 @@ _OUTPUTS = {"platform": {"prefix": "penstock"}}
 _ARN = "arn:aws:kafkaconnect:eu-central-1:111111111111:connector/penstock-cdc-films/1"
 
 
-def _look(state: str = "RUNNING", alarms: tuple[str, ...] = (), log: str = "") -> list[Any]:
+def _look(
+    state: str = "RUNNING", alarms: tuple[str, ...] = (), log: str = "", stopped: str = "OK"
+) -> list[Any]:
     answers = {
         "list_connectors": {
             "connectors": [
@@ -25,7 +27,7 @@ def _look(state: str = "RUNNING", alarms: tuple[str, ...] = (), log: str = "") -
         },
         "describe_alarms": {
             "MetricAlarms": [
-                {"AlarmName": "penstock-cdc-films-stopped", "StateValue": "OK"},
+                {"AlarmName": "penstock-cdc-films-stopped", "StateValue": stopped},
                 *({"AlarmName": each, "StateValue": "ALARM"} for each in alarms),
             ]
         },
@@ -68,6 +70,12 @@ def test_a_connector_has_stopped(state: str, alarms: tuple[str, ...], seen: str)
         "mend": f"aws kafkaconnect restart-connector --connector-arn {_ARN}",
         "is_symptom": True,
     }
+
+
+def test_a_connector_that_counts_its_tasks_no_more_has_stopped() -> None:
+    (found,) = _look(stopped="INSUFFICIENT_DATA")
+    assert found["code"] == "capture-stopped"
+    assert found["seen"] == "RUNNING with the alarms penstock-cdc-films-stopped"
 
 
 def test_a_database_without_storage_is_named_by_its_alarm() -> None:
