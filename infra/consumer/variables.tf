@@ -127,7 +127,8 @@ variable "mapping" {
   description = "The event source mappings of the consumer functions."
   type = object({
     batching = optional(object({ size = optional(number, 100), window_seconds = optional(number, 1) }), {})
-    # The records that may wait for a function or a job for a quarter of an hour before an alarm.
+    # The records that may wait for a function for a quarter of an hour, or for a job also after its last batch, before an
+    # alarm.
     lag_records = optional(number, 10000)
     # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
     park_failed_batches = optional(bool, false)

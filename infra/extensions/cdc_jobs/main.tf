@@ -82,11 +82,12 @@ locals {
 
   alarms = merge([
     for name in keys(var.jobs) : {
+      # As that of the jobs of the platform (infra/modules/job).
       "${name}-behind" = {
-        description = "More than ${var.lag_records} records of a partition wait for the job of change data capture ${name}; give it more executors (max_executors), or look for batches that fail in its log. See docs/operate/alarms.md#how-far-behind-consumers-are."
-        namespace   = "Penstock", metric = "RecordsBehind", statistic = "Maximum"
+        description = "More than ${var.lag_records} records of a partition waited for the job of change data capture ${name} after each batch of a quarter of an hour, or after its last batch; give it more executors (max_executors), or look for batches that fail in its log. See docs/operate/alarms.md#how-far-behind-consumers-are."
+        namespace   = "Penstock", metric = "RecordsBehind", statistic = "Minimum"
         dimensions  = { service = name }
-        threshold   = var.lag_records, periods = 3
+        threshold   = var.lag_records, minutes = 15, missing = "ignore"
       }
       "${name}-given-up" = {
         description = "The job of change data capture ${name} could not read records: its tables may differ from the database until the connector takes a snapshot again. See docs/operate/failed-records.md#reasons."

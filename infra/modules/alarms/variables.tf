@@ -108,6 +108,7 @@ variable "spark" {
       dimensions  = map(string)
       metric      = string
       minutes     = optional(number)
+      missing     = optional(string)
       namespace   = string
       periods     = optional(number)
       section     = optional(string)

@@ -115,11 +115,12 @@ locals {
   )
 
   _job_alarms = {
+    # Each batch tells it once, when it ends: until the next one, the alarm stays as it is.
     "${var.name}-behind" = {
-      description = "More than ${var.lag_records} records of a partition wait for the Spark job ${var.name}; give it more executors (max_executors), or look for batches that fail in its log."
-      namespace   = "Penstock", metric = "RecordsBehind", statistic = "Maximum"
+      description = "More than ${var.lag_records} records of a partition waited for the Spark job ${var.name} after each batch of a quarter of an hour, or after its last batch; give it more executors (max_executors), or look for batches that fail in its log."
+      namespace   = "Penstock", metric = "RecordsBehind", statistic = "Minimum"
       dimensions  = { service = var.name }
-      threshold   = var.lag_records, periods = 3
+      threshold   = var.lag_records, minutes = 15, missing = "ignore"
     }
     "${var.name}-given-up" = {
       description = "The Spark job ${var.name} put records into its table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."

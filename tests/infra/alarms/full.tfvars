@@ -13,7 +13,7 @@ load_balancers = {
 lag_records = 500
 retention   = { key_deletion_days = 7 }
 spark = {
-  alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", namespace = "Penstock", periods = 3, section = "spark-jobs", threshold = 500 } }
+  alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", minutes = 15, missing = "ignore", namespace = "Penstock", section = "spark-jobs", threshold = 500 } }
   application_id = terraform_data.later.output
   clusters       = { emr = terraform_data.later.output }
   schedules      = ["penstock-producer-consumer-sync"]
