@@ -49,10 +49,11 @@ locals {
       Version = "2012-10-17"
       Statement = concat(local._kafka_statements[name], [
         {
-          Sid      = "KeepItsFiles"
-          Effect   = "Allow"
-          Action   = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-          Resource = [job.arn, "${job.arn}/*"]
+          Sid    = "KeepItsFiles"
+          Effect = "Allow"
+          Action = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
+          # Spark also looks up the folder above.
+          Resource = ["${local._job_bucket_arn}/sales", job.arn, "${job.arn}/*"]
         },
         {
           Sid      = "EncryptItsFiles"

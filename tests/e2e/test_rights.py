@@ -211,6 +211,7 @@ _NEIGHBOURS = [
     (_CLUSTER_ROLE, "s3:GetObject", {"Bucket": _TABLES, "Key": "tables/readings/k"}),
     (_SHOP_ROLE, "ssm:GetParametersByPath", {"Path": "/penstock-analytics"}),
     (_SHOP_ROLE, "s3:PutObject", {"Bucket": _CODE, "Key": "jobs/sales.py"}),
+    (_SHOP_ROLE, "s3:GetObject", {"Bucket": _CODE, "Key": "sales/other/k"}),
     (_STAGE_ROLE, "dynamodb:PutItem", {"TableName": _READINGS, "Item": _KEY}),
     (_STAGE_ROLE, "dynamodb:Scan", {"TableName": _STAGED}),
     (_STAGE_ROLE, "dynamodb:Query", {"TableName": _UNJOINED}),

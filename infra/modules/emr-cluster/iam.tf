@@ -49,10 +49,11 @@ resource "aws_iam_role_policy" "runtime" {
     Version = "2012-10-17"
     Statement = concat([
       {
+        # By the folders of infra/modules/spark-application: jobs may keep files of their own in the bucket.
         Sid      = "ReadArtifacts"
         Effect   = "Allow"
         Action   = ["s3:GetObject"]
-        Resource = ["arn:${local.partition}:s3:::${var.artifacts.bucket}/*"]
+        Resource = [for folder in ["archives", "bootstrap", "files", "jars", "jobs", "pyfiles"] : "arn:${local.partition}:s3:::${var.artifacts.bucket}/${folder}/*"]
       },
       {
         Sid      = "SeeArtifactsAndLogs"

@@ -43,10 +43,11 @@ resource "aws_iam_role_policy" "runtime" {
     Version = "2012-10-17"
     Statement = concat([
       {
+        # By the folders of infra/modules/spark-application: jobs may keep files of their own in the bucket.
         Sid      = "ReadItsArtifacts"
         Effect   = "Allow"
         Action   = ["s3:GetObject"]
-        Resource = ["${var.application.bucket.arn}/*"]
+        Resource = [for folder in ["archives", "files", "jars", "jobs", "pyfiles"] : "${var.application.bucket.arn}/${folder}/*"]
       },
       {
         # Without it S3 answers that a missing file may not be read.
