@@ -59,9 +59,10 @@ variable "lag_records" {
 }
 
 variable "load_balancers" {
-  description = "By broker id, its load balancer and target group as CloudWatch names them."
+  description = "By broker id, or ID/PORT for a second port, its load balancer and target group as CloudWatch names them."
   type = map(object({
     arn_suffix              = string
+    port                    = number
     target_group_arn_suffix = string
   }))
   default = {}

@@ -22,11 +22,12 @@ output "brokers" {
 }
 
 output "load_balancers" {
-  description = "The load balancers as CloudWatch names them (a part of the ARN), by broker id."
+  description = "The load balancers and their target groups as CloudWatch names them (a part of the ARN), by broker id, and for client certificates by ID/9094."
   value = {
-    for id in local.broker_ids : id => {
-      arn_suffix              = aws_lb.broker[id].arn_suffix
-      target_group_arn_suffix = aws_lb_target_group.broker[id].arn_suffix
+    for key, listener in local.listeners : key => {
+      arn_suffix              = aws_lb.broker[listener.broker_id].arn_suffix
+      port                    = listener.port
+      target_group_arn_suffix = aws_lb_target_group.broker[key].arn_suffix
     }
   }
 }

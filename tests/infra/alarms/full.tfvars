@@ -7,8 +7,9 @@ dead_letter_queues = ["penstock-producer-producer-dead-letters"]
 endpoint_services  = { "1" = "vpce-svc-0123456789abcdef1", "2" = terraform_data.later.output }
 functions          = ["penstock-producer-producer"]
 load_balancers = {
-  "1" = { arn_suffix = "net/penstock-producer-1/0123456789abcdef", target_group_arn_suffix = "targetgroup/penstock-producer-1/0123456789abcdef" }
-  "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
+  "1"      = { arn_suffix = "net/penstock-producer-1/0123456789abcdef", port = 9096, target_group_arn_suffix = "targetgroup/penstock-producer-1/0123456789abcdef" }
+  "1/9094" = { arn_suffix = "net/penstock-producer-1/0123456789abcdef", port = 9094, target_group_arn_suffix = "targetgroup/penstock-producer-t-1/0123456789abcdef" }
+  "2"      = { arn_suffix = terraform_data.later.output, port = 9096, target_group_arn_suffix = terraform_data.later.output }
 }
 lag_records = 500
 retention   = { key_deletion_days = 7 }
