@@ -69,6 +69,14 @@ def test_athena_has_the_dead_letters(exercised, consumer):
     assert {(row["id"], row["reason"]) for row in exercised.given_up.values()} <= found
 
 
+def test_a_batch_has_a_task_for_each_core_that_a_job_may_have(consumer):
+    given = shlex.split(consumer.outputs()["submit_commands"]["consume"])
+    overrides = json.loads(given[given.index("--configuration-overrides") + 1])
+    (settings,) = (each["properties"] for each in overrides["applicationConfiguration"])
+    most, cores = settings["spark.dynamicAllocation.maxExecutors"], settings["spark.executor.cores"]
+    assert settings["spark.default.parallelism"] == str(int(most) * int(cores))
+
+
 def test_all_jobs_have_the_same_tables(words):
     assert {run: job for run, (job, _) in words.items()} == {
         "consume": "consume.py",

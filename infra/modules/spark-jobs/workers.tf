@@ -27,6 +27,9 @@ locals {
 
   _worker_settings = {
     for name, run in var.runs : name => {
+      # Jobs make at most so many tasks of a batch. Spark would count the executors that run, and start no others for so
+      # few tasks.
+      "spark.default.parallelism"                         = tostring(run.workers.max_executors * run.workers.executor.cores)
       "spark.driver.cores"                                = tostring(run.workers.driver.cores)
       "spark.driver.memory"                               = "${run.workers.driver.memory_gib}g"
       "spark.dynamicAllocation.initialExecutors"          = tostring(run.workers.initial_executors)
