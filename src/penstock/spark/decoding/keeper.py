@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from penstock.framing import SchemaKey
 from penstock.records import Record, Source
-from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.frames import FINE, RowStatus
 from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
 from penstock.spark.rows import to_bytes
 
@@ -20,15 +20,7 @@ _MOST: Final = 32 * 2**20  # bytes of a pass, in the driver's memory
 # The order of the first five is that of RecordKeeper.java.
 _FIRST: Final = ("topic", "partition", "offset", "status", "schema")
 _MADE: Final = frozenset(("compression", "payload", "record"))
-_DONE: Final = ", ".join(
-    f"'{status}'"
-    for status in (
-        RowStatus.DECODED,
-        RowStatus.EMPTY,
-        RowStatus.ELSEWHERE,
-        FrameStatus.TOMBSTONE,
-    )
-)
+_DONE: Final = ", ".join(f"'{each}'" for each in FINE if each is not RowStatus.UNKNOWN)
 
 
 class RecordKeeper:
