@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import count
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -37,7 +36,7 @@ from penstock.errors import SinkUnavailableError
 from penstock.extensions.cdc.spark.items import OLDER
 from penstock.extensions.cdc.spark.long_values import LongValue, write_older
 from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
-from penstock.extensions.cdc.spark.sink import ChangeBatch
+from penstock.extensions.cdc.spark.sink import ChangeBatch, named_view
 from penstock.spark.columns import match_columns, merge_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text, write_type
 from penstock.spark.lake.expiration import Expiration
@@ -72,7 +71,6 @@ _PROPERTIES: Final = {
 _CONFLICTS: Final = ("exceptions.ValidationException", "exceptions.CommitFailedException")
 _RANGED: Final = (DateType, NumericType, StringType)
 _DAY_SECONDS: Final = 86_400
-_VIEWS: Final = count(1)
 
 
 class CurrentTable:
@@ -140,8 +138,6 @@ class CurrentTable:
     def _merge(
         self, source: DataFrame, batch: ChangeBatch, columns: StructType, key: Sequence[str]
     ) -> None:
-        view = f"penstock_changes_{next(_VIEWS)}"
-        source.createOrReplaceTempView(view)
         fields = match_columns(columns, batch.changes.type, is_nested=False)
         updated = {quote(each): f"s.{quote(each)}" for each in fields}
         updated |= {each: f"s.{each}" for each in POSITION}
@@ -161,9 +157,8 @@ class CurrentTable:
             inserted[OLDER] = write_older(places, "s._lsn")
             late = self._write_late(values, batch)
         matches = [f"t.{quote(each)} = s.{quote(each)}" for each in key]
-        try:
-            bounds = find_bounds(source, key[0], columns)
-            same = " AND ".join([*matches, *bounds])
+        same = " AND ".join([*matches, *find_bounds(source, key[0], columns)])
+        with named_view(source) as view:
             statement = f"""
                 MERGE INTO {self._written_as} t USING {view} s ON {same}
                 WHEN MATCHED AND {_IS_NEWER} AND s.{DELETED} THEN DELETE
@@ -174,8 +169,6 @@ class CurrentTable:
             """
             batch.lease.check()
             run_commit(source.sparkSession, statement, self.name)
-        finally:
-            source.sparkSession.catalog.dropTempView(view)
 
     def _write_late(self, values: Sequence[LongValue], batch: ChangeBatch) -> str:
         """Return the clause for changes that are older than rows, and later than values of theirs.

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
@@ -46,7 +45,7 @@ from penstock.extensions.cdc.spark.current import (
 from penstock.extensions.cdc.spark.items import NONE, OLDER
 from penstock.extensions.cdc.spark.long_values import write_older
 from penstock.extensions.cdc.spark.net import BatchLog, Moment, find_unavailable
-from penstock.extensions.cdc.spark.sink import ChangeBatch, keep
+from penstock.extensions.cdc.spark.sink import ChangeBatch, keep, named_view
 from penstock.spark.columns import match_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text
 from penstock.spark.lake.expiration import Expiration
@@ -72,7 +71,6 @@ _UNTIL: Final = [f"{name} AS {of}" for name, of in _ENDS.items()]
 _DELETION: Final = ("_lsn", "_offset", "_valid_from AS _changed_at")
 _GIVEN: Final = "_given_"  # prefix of columns with a change's long value and its place
 _FOUND: Final = "_found_"  # prefix of those with the last one of them
-_VIEWS: Final = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +221,13 @@ class HistoryTable:
     def _merge(
         self, source: DataFrame, target: _Target, bounds: Sequence[str], batch: ChangeBatch
     ) -> None:
-        view = f"penstock_versions_{next(_VIEWS)}"
-        source.createOrReplaceTempView(view)
         names = [quote(each) for each in target.columns.names if each in source.columns]
         same = [f"t.{each} = s.{each}" for each in (*target.by_key, "_lsn", "_offset")]
         # The versions of a batch in order are there only if another job has written it meanwhile.
         own = f"(t._until_lsn IS NULL OR t._lsn >= {batch.log.least})"
         valid = [] if target.is_late else [own]
         updated = [*_ENDS, *map(quote, target.long), *([OLDER] if target.long else [])]
-        try:
+        with named_view(source) as view:
             batch.lease.check()
             run_commit(
                 source.sparkSession,
@@ -244,8 +240,6 @@ class HistoryTable:
                 """,
                 self.name,
             )
-        finally:
-            source.sparkSession.catalog.dropTempView(view)
 
     def _end_before(self, batch: ChangeBatch, moment: Moment) -> None:
         """End the versions that are valid since before a place of the log."""

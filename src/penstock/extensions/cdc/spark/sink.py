@@ -182,3 +182,14 @@ def keep(rows: DataFrame) -> Iterator[DataFrame]:
         yield kept
     finally:
         kept.unpersist()
+
+
+@contextmanager
+def named_view(rows: DataFrame) -> Iterator[str]:
+    """Give rows a name for SQL, which no other rows have, until the block ends."""
+    view = f"penstock_rows_{id(rows)}"
+    rows.createOrReplaceTempView(view)
+    try:
+        yield view
+    finally:
+        rows.sparkSession.catalog.dropTempView(view)
