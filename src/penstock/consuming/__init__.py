@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.consuming.consumer import Consumed, Consumer, build_consumer
 from penstock.consuming.mapping import answer_mapping, read_records
-from penstock.consuming.reader import RecordReader, find_key_reader
+from penstock.consuming.reader import RecordReader, make_key_finder
 from penstock.consuming.readers import KnownSchemas, SchemaReader, SchemaReaders, Schemas
 from penstock.consuming.settings import ConsumerSettings
 from penstock.consuming.writing import (
@@ -35,6 +35,6 @@ __all__ = [
     "WrittenRow",
     "answer_mapping",
     "build_consumer",
-    "find_key_reader",
+    "make_key_finder",
     "read_records",
 ]

@@ -18,6 +18,7 @@ from penstock.framing import Frame, Framing, SchemaKey
 from penstock.records import (
     Deletion,
     FailedRecord,
+    FindReader,
     Ignored,
     Outcome,
     Projection,
@@ -99,10 +100,7 @@ class RecordReader:
         """
         if self.shape is None:
             return None
-
-        def find(key: SchemaKey) -> Callable[[bytes], Any]:
-            return find_key_reader(self.keys, key, record)
-
+        find = make_key_finder(self.keys, record)
         return read_key(self.shape, record, self.framing, find)
 
     def _open(self, record: Record) -> Frame | None:
@@ -139,13 +137,16 @@ class RecordReader:
         return Ignored.TOMBSTONE
 
 
-def find_key_reader(keys: Schemas | None, key: SchemaKey, record: Record) -> Callable[[bytes], Any]:
-    """Return the function from the payload of a record's key to its value.
+def make_key_finder(keys: Schemas | None, record: Record) -> FindReader:
+    """Return the function that finds the reader of a record's key by its schema.
 
-    Raises:
-        PenstockError: no registry of the reader has the schema.
+    It raises SchemaNotFoundError if no registry of the program has the schema.
     """
-    reader = keys.find(key, record.source) if keys else None
-    if reader is None or isinstance(reader, Failure):
-        raise SchemaNotFoundError(f"schema {key} of a key is in no registry of this program")
-    return reader.read
+
+    def find(key: SchemaKey) -> Callable[[bytes], Any]:
+        reader = keys.find(key, record.source) if keys else None
+        if reader is None or isinstance(reader, Failure):
+            raise SchemaNotFoundError(f"schema {key} of a key is in no registry of this program")
+        return reader.read
+
+    return find

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.consuming import RecordReader, SchemaReaders, find_key_reader
+from penstock.consuming import RecordReader, SchemaReaders, make_key_finder
 from penstock.errors import Failure, PenstockError
 from penstock.framing import SchemaKey
 from penstock.kafka import KafkaSettings, Start, read_topic
@@ -108,9 +108,7 @@ def read_raw_records(
 def _decode_record(
     record: Record, key_format: KeyFormat | None, reader: RecordReader, registries: Registries
 ) -> ReadRecord:
-    def find(key: SchemaKey) -> Callable[[bytes], Any]:
-        return find_key_reader(reader.keys, key, record)
-
+    find = make_key_finder(reader.keys, record)
     key = None
     try:
         if key_format is not None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from penstock.consuming import SchemaReaders, find_key_reader
+from penstock.consuming import SchemaReaders, make_key_finder
 from penstock.errors import JobError
 from penstock.framing import Framing
 from penstock.records import KeyFormat, Record, decode_key
@@ -60,6 +60,4 @@ def _decode(record: Record, framing: Framing, readers: SchemaReaders) -> Any:
         value = json.loads(key)
         return value["payload"] if set(value) == _WITH_SCHEMA else value
 
-    return decode_key(
-        KeyFormat.AVRO, record, framing, lambda each: find_key_reader(readers, each, record)
-    )
+    return decode_key(KeyFormat.AVRO, record, framing, make_key_finder(readers, record))
