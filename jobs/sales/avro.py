@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro, to_avro
 
-from jobs.sales.records import keep_sales
+from jobs.sales.records import keep_sales, make_sale
 from jobs.sales.results import write_headers
 from jobs.sales.summaries import REGION, WINDOW
 from penstock.errors import SchemaNotFoundError
@@ -98,18 +98,9 @@ def load_csv(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
 
 def encode_sale(schemas: TopicSchemas, row: Any, moment: datetime) -> Message:
     """Return the message of a row of a CSV file, which is sold at this moment."""
-    value = {
-        "payment_id": row.payment_id,
-        "customer_id": row.customer_id,
-        "amount": float(row.amount),
-        "payment_date": int(moment.timestamp()),
-        "city": row.city,
-        "district": row.district,
-        "country": row.country,
-    }
     return Message(
         schemas.topic,
-        encode(value, schemas.value.schema),
+        encode(make_sale(row, int(moment.timestamp())), schemas.value.schema),
         encode(row.customer_id, schemas.key),
         schemas.headers(),
         timestamp_ms=round(moment.timestamp() * 1000),

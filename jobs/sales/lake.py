@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from jobs.sales.records import AMOUNT, POSITION, keep_sales, load_regions
+from jobs.sales.records import AMOUNT, POSITION, keep_sales
 from jobs.sales.reports import SalesLines
-from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
-from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
+from jobs.sales.settings import ReportSettings, RunSettings, TimeSettings
+from jobs.sales.summaries import WINDOW, add_regions, count_once, trust_times
 from penstock.errors import CheckpointError
-from penstock.settings import Settings, nested, parse_count, setting
+from penstock.settings import Settings, nested, setting
 from penstock.spark import Checkpoint, FollowedTable, whole_column
 
 # The names that positions have in tables of the consuming job.
@@ -27,14 +27,11 @@ _EDGES: Final = ("start", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class LakeSettings(Settings):
+class LakeSettings(ReportSettings):
     """Settings of the jobs that read sales from a table of the consuming job."""
 
-    files: FileSettings = nested(FileSettings)
     times: TimeSettings = nested(TimeSettings)
     table: str = setting("SALES_TABLE", "table that the consuming job writes, as DATABASE.TABLE")
-    by: Key = setting("SALES_BY", "country or region", parse=Key, default=Key.COUNTRY)
-    rows: int = setting("SALES_ROWS", "rows to print at most", parse=parse_count, default=25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,4 @@ def _prepare(rows: DataFrame, settings: LakeSettings, observation: Observation |
     named = rows.select(whole_column(rows, "payment_id"), amount, "country", *_POSITION)
     named = named.withColumnsRenamed(_POSITION)
     sales = count_once(trust_times(keep_sales(named, observation), settings.times.ahead))
-    if settings.by is Key.COUNTRY:
-        return sales
-    path = settings.files.locate(settings.files.regions_file)
-    return join_regions(sales, load_regions(rows.sparkSession, path))
+    return add_regions(sales, settings)

@@ -55,13 +55,14 @@ with explain_missing_packages():
         produce_sales,
         seed_topic,
     )
-    from jobs.sales.records import load_regions, load_sales, read_sales
+    from jobs.sales.records import load_sales, read_sales
     from jobs.sales.reports import print_batches
     from jobs.sales.results import print_table, read_history, read_results, write_file
     from jobs.sales.settings import (
         FileSettings,
         Key,
         ProduceSettings,
+        ReportSettings,
         StreamSettings,
         SummarySettings,
         TimeSettings,
@@ -71,7 +72,7 @@ with explain_missing_packages():
     from jobs.sales.streams import choose_write, start_totals
     from jobs.sales.summaries import (
         WINDOW,
-        join_regions,
+        add_regions,
         total_in_windows,
         total_sales,
         trust_times,
@@ -109,7 +110,8 @@ def summarize(argv: Sequence[str]) -> None:
     spark, settings = _start(SummarySettings, argv)
     observation = Observation("sales")
     records = read_topics(spark, settings.kafka, settings.read)
-    _write_summary(_find_sales(records, settings, observation), settings, observation)
+    sales = add_regions(read_sales(records, observation), settings)
+    _write_summary(sales, settings, observation)
 
 
 def totals(argv: Sequence[str]) -> None:
@@ -225,9 +227,7 @@ def _load_rows(spark: SparkSession, files: FileSettings) -> list[Row]:
     return load_sales(spark, files.locate(files.sales_file)).collect()
 
 
-def _write_summary(
-    sales: DataFrame, settings: SummarySettings | LakeSettings, observation: Observation
-) -> None:
+def _write_summary(sales: DataFrame, settings: ReportSettings, observation: Observation) -> None:
     """Print totals and write all of them to the bucket, then say how many records are no sales."""
     totals = total_sales(sales, settings.by).persist()
     print_table(totals, settings.by, settings.rows)
@@ -235,18 +235,6 @@ def _write_summary(
     write_file(totals, settings.by, settings.files.locate(name, "spark_output"))
     print(json.dumps({"service": "sales", "out": totals.count(), **observation.get}))
     totals.unpersist()
-
-
-def _find_sales(
-    records: DataFrame, settings: SummarySettings, observation: Observation | str = "sales"
-) -> DataFrame:
-    """Return the sales in records, with their regions if they are summarised by region."""
-    sales = read_sales(records, observation)
-    if settings.by is Key.COUNTRY:
-        return sales
-    files = settings.files
-    regions = load_regions(records.sparkSession, files.locate(files.regions_file))
-    return join_regions(sales, regions)
 
 
 def _follow(
@@ -259,7 +247,7 @@ def _follow(
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
     records = open_stream(spark, summary.kafka, summary.read, may_stop=True)
-    sales = _find_sales(records, summary)
+    sales = add_regions(read_sales(records), summary)
     totals = total(sales, summary.by, settings.times)
     with print_batches(spark) as lines:
         query = start_totals(totals, settings, choose_write(settings), lines)

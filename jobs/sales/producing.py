@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from jobs.sales.records import make_sale
 from jobs.sales.settings import ProduceSettings
 from penstock.errors import BrokerError
 from penstock.kafka import KafkaSettings, Message, Topic, ensure_topic, open_producer
@@ -79,18 +80,10 @@ def send_messages(kafka: KafkaSettings, messages: Sequence[Message]) -> None:
 
 def build_message(topic: str, row: Any, moment: datetime, paid: int | None = None) -> Message:
     """Return the message of a row with a timestamp, which is also its payment date."""
-    values = {
-        "payment_id": row.payment_id,
-        "customer_id": row.customer_id,
-        "amount": float(row.amount),  # its shortest text is the amount again
-        "payment_date": moment.isoformat() if paid is None else paid,
-        "city": row.city,
-        "district": row.district,
-        "country": row.country,
-    }
+    sale = make_sale(row, moment.isoformat() if paid is None else paid)
     return Message(
         topic,
-        json.dumps(values).encode(),
+        json.dumps(sale).encode(),
         str(row.payment_id).encode(),
         timestamp_ms=round(moment.timestamp() * 1000),
     )

@@ -118,15 +118,21 @@ class ProduceSettings(Settings):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySettings(Settings):
-    """Settings of the jobs that read sales, or results, and summarise them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSettings(Settings):
+    """Settings of the jobs that summarise sales."""
 
-    kafka: KafkaSettings = nested(KafkaSettings)
-    read: ReadSettings = nested(ReadSettings)
     files: FileSettings = nested(FileSettings)
     by: Key = setting("SALES_BY", "country or region", parse=Key, default=Key.COUNTRY)
     rows: int = setting("SALES_ROWS", "rows to print at most", parse=parse_count, default=25)
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySettings(ReportSettings):
+    """Settings of those that read sales, or results, from topics."""
+
+    kafka: KafkaSettings = nested(KafkaSettings)
+    read: ReadSettings = nested(ReadSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Summaries of sales: pure functions of DataFrames, the same for batches and streams."""
+"""Summaries of sales: functions of DataFrames, the same for batches and streams."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.sales.records import POSITION
+from jobs.sales.records import POSITION, load_regions
+from jobs.sales.settings import Key, ReportSettings
 from penstock.spark import ignore_future
 
 COUNTRY: Final = "country"
@@ -19,6 +20,14 @@ WINDOW: Final = "window"  # a struct of start and end
 _LENGTH, _SLIDE = "10 minutes", "5 minutes"
 _DELAY: Final = "10 minutes"
 _MINUTE: Final = "yyyy-MM-dd HH:mm"
+
+
+def add_regions(sales: DataFrame, settings: ReportSettings) -> DataFrame:
+    """Add the region of each sale, from the file of regions, if sales are summarised by region."""
+    if settings.by is Key.COUNTRY:
+        return sales
+    path = settings.files.locate(settings.files.regions_file)
+    return join_regions(sales, load_regions(sales.sparkSession, path))
 
 
 def join_regions(sales: DataFrame, regions: DataFrame) -> DataFrame:

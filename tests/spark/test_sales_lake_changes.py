@@ -45,7 +45,7 @@ class Shop:
 
     def start(self, name, lines, trigger="available-now"):
         """Start a stream with a checkpoint by a name."""
-        lake = LakeSettings(FileSettings(), TimeSettings(), self._table)
+        lake = LakeSettings(TimeSettings(), self._table, files=FileSettings())
         run = RunSettings(f"{self._folder.as_uri()}/{name}", trigger)
         settings = LakeStreamSettings(lake, run, f"{self._table}_{name}")
         return start_lake(self.spark, settings, total_sales, lines)
