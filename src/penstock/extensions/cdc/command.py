@@ -38,7 +38,7 @@ _COUNT = (
     " place in the database's log."
 )
 _CODES: Final = {
-    "list": ("every connector runs", "a connector does not run"),
+    "list": ("no connector has stopped", "one has stopped, is paused or has an alarm"),
     "check": ("nothing is wrong", "something is wrong"),
     "explain": ("explained", "no error is known"),
     "count": ("the tables are equal", "tables are not equal when the time is over"),

@@ -26,7 +26,8 @@ _RENAMED: Final = {
 }
 _ADDED: Final = ("op", "lsn", "source.ts_ms", "source.sequence")
 _UNWRAP: Final = "io.debezium.transforms.ExtractNewRecordState"
-# Error messages of PostgreSQL, Debezium and the converters, by the page of the reason.
+# Error messages of PostgreSQL, Debezium and the converters, and the state in a description or a
+# status, by the page of the reason.
 REASONS: Final = {
     "capture-slot-missing": (
         r"replication slot \"[^\"]*\" does not exist|no longer available on the server"
@@ -55,11 +56,12 @@ REASONS: Final = {
     ),
     "capture-database-unreachable": r"Connection to \S+ refused|The connection attempt failed",
     "capture-table-missing": r"list filters, no changes will be captured",
+    "capture-paused": r"\"(connectorS|s)tate\": ?\"PAUSED\"",
     "capture-stopped": r"will not recover until manually restarted",
     "capture-offsets-missing": r"No previous offset",
 }
 _SELECTS: Final = "snapshot.select.statement.overrides"
-_GENERAL: Final = ("capture-stopped", "capture-offsets-missing")
+_GENERAL: Final = ("capture-paused", "capture-stopped", "capture-offsets-missing")
 
 
 def check_connector(settings: Mapping[str, str]) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.extensions.cdc.status import Ask, Connector, list_connectors
+from penstock.extensions.cdc.status import PAUSED, Ask, Connector, list_connectors
 
 
 def look(outputs: Mapping[str, Any], ask: Ask) -> Iterator[dict[str, Any]]:
-    """Yield a finding for each connector: it is RUNNING, or why it stopped, by the page's name.
+    """Yield a finding for each connector: its state, or why it stopped, by the page's name.
 
     Args:
         outputs: the outputs of the producer's root.
@@ -21,12 +21,14 @@ def look(outputs: Mapping[str, Any], ask: Ask) -> Iterator[dict[str, Any]]:
 def _describe_connector(found: Connector) -> dict[str, Any]:
     if not found.reason:
         return {"seen": f"{found.name} is {found.state}"}
+    is_paused = found.reason == PAUSED
+    verb = "resume" if is_paused else "restart"
     alarms = f" with the alarms {', '.join(found.alarms)}" if found.alarms else ""
     return {
         "code": found.reason,
         "about": found.name,
         "seen": f"{found.state}{alarms}",
         "expected": "RUNNING without an alarm",
-        "mend": f"aws kafkaconnect restart-connector --connector-arn {found.arn}",
-        "is_symptom": True,
+        "mend": f"aws kafkaconnect {verb}-connector --connector-arn {found.arn}",
+        "is_symptom": not is_paused,
     }

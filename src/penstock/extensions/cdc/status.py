@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from penstock.extensions.cdc.connector import find_reason
 
+PAUSED: Final = "capture-paused"
+_CHANGES: Final = ("CREATING", "UPDATING", "RESTARTING", "PAUSING", "RESUMING", "DELETING")
 _STORAGE: Final = "free-storage"
-_STOPPED: Final = "stopped"  # published also without data: a connector that is gone counts no tasks
+_STOPPED: Final = "stopped"
 _ALARMS: Final = ("failed", _STORAGE, "retained-log", _STOPPED)
 _MINUTES: Final = 15  # of its log, up to now
 _ERRORS: Final = '?ERROR ?Caused ?FATAL ?PANIC ?"obtain valid replication slot"'
@@ -20,7 +22,10 @@ Ask = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A connector: its state, its alarms, and the page of what stops it, empty if it runs."""
+    """A connector: its state, its alarms, and the page of what stops it.
+
+    There is no page for one without an alarm that runs or is on its way to another state.
+    """
 
     name: str
     arn: str
@@ -46,13 +51,17 @@ def _read_connector(shown: Mapping[str, Any], ask: Ask) -> Connector:
     name, arn, state = (shown[f"connector{part}"] for part in ("Name", "Arn", "State"))
     names = [f"{name}-{alarm}" for alarm in _ALARMS]
     found = (ask("cloudwatch", "describe_alarms", AlarmNames=names) or {}).get("MetricAlarms", [])
+    # Published also without data: a connector that is gone counts no tasks, a new one none yet.
+    silent = "" if state in _CHANGES else f"{name}-{_STOPPED}"
     ringing = tuple(
         each["AlarmName"]
         for each in found
         if each["StateValue"] == "ALARM"
-        or (each["StateValue"] == "INSUFFICIENT_DATA" and each["AlarmName"] == f"{name}-{_STOPPED}")
+        or (each["StateValue"] == "INSUFFICIENT_DATA" and each["AlarmName"] == silent)
     )
-    if state == "RUNNING" and not ringing:
+    if state == "PAUSED":
+        return Connector(name, arn, state, ringing, PAUSED)
+    if state in {"RUNNING", *_CHANGES} and not ringing:
         return Connector(name, arn, state)
     return Connector(name, arn, state, ringing, _find_reason(name, ringing, ask))
 

@@ -45,8 +45,37 @@ def _look(
     return found
 
 
-def test_a_connector_runs() -> None:
-    assert _look() == [{"seen": "penstock-cdc-films is RUNNING"}]
+_CHANGES = ["CREATING", "UPDATING", "RESTARTING", "PAUSING", "RESUMING", "DELETING"]
+
+
+@pytest.mark.parametrize("state", ["RUNNING", *_CHANGES])
+def test_a_connector_runs_or_is_on_its_way_to_another_state(state: str) -> None:
+    assert _look(state) == [{"seen": f"penstock-cdc-films is {state}"}]
+
+
+@pytest.mark.parametrize("state", _CHANGES)
+def test_a_connector_on_its_way_to_another_state_counts_no_tasks(state: str) -> None:
+    found = _look(state, stopped="INSUFFICIENT_DATA")
+    assert found == [{"seen": f"penstock-cdc-films is {state}"}]
+
+
+@pytest.mark.parametrize("alarm", ["stopped", "free-storage"])
+def test_a_paused_connector_is_resumed_whatever_its_alarms(alarm: str) -> None:
+    alarms = (f"penstock-cdc-films-{alarm}",)
+    for found, seen in (
+        (_look("PAUSED"), "PAUSED"),
+        (_look("PAUSED", alarms), f"PAUSED with the alarms {alarms[0]}"),
+    ):
+        assert found == [
+            {
+                "code": "capture-paused",
+                "about": "penstock-cdc-films",
+                "seen": seen,
+                "expected": "RUNNING without an alarm",
+                "mend": f"aws kafkaconnect resume-connector --connector-arn {_ARN}",
+                "is_symptom": False,
+            }
+        ]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +86,11 @@ def test_a_connector_runs() -> None:
             "RUNNING",
             ("penstock-cdc-films-failed",),
             "RUNNING with the alarms penstock-cdc-films-failed",
+        ),
+        (
+            "UPDATING",
+            ("penstock-cdc-films-stopped",),
+            "UPDATING with the alarms penstock-cdc-films-stopped",
         ),
     ],
 )

@@ -43,19 +43,23 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stubber]:
     return stubs
 
 
-def _answer(services: dict[str, Stubber], *names: str, failed: str = "") -> None:
+def _answer(
+    services: dict[str, Stubber], *names: str, failed: str = "", state: str = "RUNNING"
+) -> None:
     shown = [
         {
             "connectorName": f"penstock-cdc-{name}",
             "connectorArn": _ARN.format(name),
-            "connectorState": "FAILED" if name == failed else "RUNNING",
+            "connectorState": "FAILED" if name == failed else state,
         }
         for name in names
     ]
     services["kafkaconnect"].add_response("list_connectors", {"connectors": shown})
     for name in names:
-        state = "ALARM" if name == failed else "OK"
-        alarm = {"AlarmName": f"penstock-cdc-{name}-failed", "StateValue": state}
+        alarm = {
+            "AlarmName": f"penstock-cdc-{name}-failed",
+            "StateValue": "ALARM" if name == failed else "OK",
+        }
         services["cloudwatch"].add_response("describe_alarms", {"MetricAlarms": [alarm]})
     if failed:
         services["logs"].add_response("filter_log_events", {"events": [{"message": _LOG}]})
@@ -91,6 +95,20 @@ def test_all_of_them_run_or_none_is_there(
         _answer(services, *names)
         assert main(["cdc", "list", "--producer", root], {}) == 0
         assert len(capsys.readouterr().out.splitlines()) == 1 + len(names)
+
+
+@pytest.mark.parametrize(("state", "code"), [("UPDATING", 0), ("PAUSED", 2)])
+def test_a_connector_that_is_updated_is_fine_and_a_paused_one_is_not(
+    services: dict[str, Stubber],
+    root: str,
+    capsys: pytest.CaptureFixture[str],
+    state: str,
+    code: int,
+) -> None:
+    _answer(services, "films", state=state)
+    assert main(["cdc", "list", "--producer", root, "--output=json"], {}) == code
+    (found,) = read_json("cdc list", capsys.readouterr().out)
+    assert (found["state"], found["reason"]) == (state, "capture-paused" if code else "")
 
 
 def test_a_denied_call_is_an_error(
