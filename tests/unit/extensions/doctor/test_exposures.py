@@ -36,17 +36,17 @@ def _group(name, way, **rule):
     return {"SecurityGroups": [group | {way: [_RULE | rule]}]}
 
 
-def _table(subnet, cidr, peering="pcx-1"):
-    route = {"DestinationCidrBlock": cidr, "VpcPeeringConnectionId": peering}
+def _table(subnet, cidr, peering="pcx-1", **changed):
+    route = {"DestinationCidrBlock": cidr, "VpcPeeringConnectionId": peering} | changed
     return {"RouteTables": [{"Associations": [{"SubnetId": subnet}], "Routes": [route]}]}
 
 
-def _peering(state):
+def _peering(state, peering="pcx-1"):
     ends = {
         "RequesterVpcInfo": {"VpcId": "vpc-here", "CidrBlock": _HERE},
         "AccepterVpcInfo": {"VpcId": "vpc-there"},
     }
-    one = {"VpcPeeringConnectionId": "pcx-1", "Status": {"Code": state}, **ends}
+    one = {"VpcPeeringConnectionId": peering, "Status": {"Code": state}, **ends}
     return {"VpcPeeringConnections": [one]}
 
 
@@ -113,11 +113,11 @@ _HEALTHY = {
 }
 
 
-def _examine(exposure, changed):
+def _examine(exposure, changed, outputs=_OUTPUTS):
     hops = [each for each in HOPS if each.exposure == exposure]
     if not exposure:
         hops = [each for each in hops if each.name == "interfaces of functions"]
-    deployment = Deployment(_CONTRACT | {"exposure": exposure}, {_C: _OUTPUTS})
+    deployment = Deployment(_CONTRACT | {"exposure": exposure}, {_C: outputs})
     return examine(AnsweringWorld(deployment, _HEALTHY[exposure] | changed), hops)
 
 
@@ -136,6 +136,8 @@ def test_nothing_is_broken_where_all_is_as_it_should_be(exposure, count):
         ("peering", _C, "describe_vpc_peering_connections", {"VpcPeeringConnections": []},
          ["peering-not-active (pcx-1)"]),
         ("peering", _C, "describe_route_tables", _table("subnet-1", _THERE, "pcx-2"),
+         [f"peering-route-missing ({_THERE})"]),
+        ("peering", _C, "describe_route_tables", _table("subnet-1", _THERE, State="blackhole"),
          [f"peering-route-missing ({_THERE})"]),
         ("peering", _P, "describe_route_tables", _table("subnet-9", _THERE),
          [f"peering-route-missing ({_HERE})"]),
@@ -196,3 +198,27 @@ def test_several_connections_to_the_brokers_are_told_apart_by_the_consumers_root
     report = _examine("peering", {(_P, "describe_vpc_peering_connections"): both})
     said = {each.seen for each in report.not_seen}
     assert said == {"2 peering connections lead to the brokers; name --consumer"}
+
+
+_GONE = ["deleted", "deleting", "rejected", "failed", "expired"]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("gone", _GONE)
+def test_a_connection_that_is_gone_does_not_count_beside_another_one(gone, step):
+    both = [*_peering(gone, "pcx-0")["VpcPeeringConnections"],
+            *_peering("active")["VpcPeeringConnections"]][::step]  # fmt: skip
+    answers = {
+        (side, "describe_vpc_peering_connections"): {"VpcPeeringConnections": both} for side in Side
+    }
+    outputs = {name: each for name, each in _OUTPUTS.items() if name != "peering"}
+    report = _examine("peering", answers, outputs)
+    assert {each.state for each in report.findings} == {"ok"}
+
+
+@pytest.mark.parametrize("gone", _GONE)
+def test_a_connection_that_is_gone_is_named_if_there_is_no_other_one(gone):
+    outputs = {name: each for name, each in _OUTPUTS.items() if name != "peering"}
+    answers = {(side, "describe_vpc_peering_connections"): _peering(gone) for side in Side}
+    (cause,) = _examine("peering", answers, outputs).causes
+    assert (cause.cause, cause.seen) == ("peering-not-active (pcx-1)", f"the connection is {gone}")

@@ -14,6 +14,8 @@ from penstock.extensions.doctor.hops.places import list_places
 from penstock.extensions.doctor.hops.routes import list_tables
 
 _PRODUCER, _CONSUMER = Side.PRODUCER, Side.CONSUMER
+# EC2 still lists such a connection for a while.
+_GONE = {"deleted", "deleting", "rejected", "failed", "expired"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _find_port(world: World) -> int:
 
 
 def _find_peering(world: World, side: Side) -> _Peering:
-    """Return the connection of the consumer's VPC with the brokers' VPC.
+    """Return the connection of the consumer's VPC with the brokers' VPC, before one that is gone.
 
     Raises:
         NotSeenError: the account has none, or several.
@@ -103,6 +105,7 @@ def _find_peering(world: World, side: Side) -> _Peering:
         if each["AccepterVpcInfo"].get("VpcId") == world.contract["peering"]["vpc_id"]
         and wanted in {None, each["VpcPeeringConnectionId"]}
     ]
+    found = [each for each in found if each.state not in _GONE] or found
     if len(found) == 1:
         return found[0]
     if wanted and not found:
@@ -122,6 +125,7 @@ def _check_routes(
         if not any(
             route.get("DestinationCidrBlock") == cidr
             and route.get("VpcPeeringConnectionId") == peering.id
+            and route.get("State", "active") == "active"  # a blackhole leads nowhere
             for table in own
             for route in table["Routes"]
         )
