@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,15 +128,17 @@ class World:
         """
         key = f"{side} {service} {operation} {sorted(words.items())}"
         if key not in self._answers:
-            self._answers[key] = self._call(side, service, operation, words)
+            self._answers[key] = self._call(
+                side, service, lambda client: ask_all_pages(client, operation, **words)
+            )
         return self._answers[key]
 
-    def _call(self, side: Side, service: str, operation: str, words: dict[str, Any]) -> Any:
+    def _call(self, side: Side, service: str, read: Callable[[Any], Any]) -> Any:
         client = self._accounts.client(side, service)
         if why := self._silent.get((side, service)):
             raise NotSeenError(why)
         try:
-            return ask_all_pages(client, operation, **words)
+            return read(client)
         except (BotoCoreError, ClientError) as error:
             if (fault := classify(error)) is Fault.MISSING:
                 return None
@@ -151,8 +153,10 @@ class World:
         Raises:
             NotSeenError: the call is not allowed, or is not answered.
         """
-        found = self._call(Side.CONSUMER, "s3", "get_object", {"Bucket": bucket, "Key": key})
-        return found["Body"].read().decode() if found else ""
+        found: bytes | None = self._call(
+            Side.CONSUMER, "s3", lambda s3: s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+        )
+        return (found or b"").decode()
 
     def apply(self, side: Side) -> str:
         """Return the command that applies a root."""

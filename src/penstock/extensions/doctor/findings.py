@@ -69,7 +69,7 @@ def look_until_unseen(
             found.append(each)
     except NotSeenError as error:
         return found, str(error)
-    except (LookupError, TypeError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         return found, f"an answer is not as expected, which is a bug of the hop: {error!r}"
     return found, ""
 

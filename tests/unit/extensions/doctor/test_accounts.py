@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    IncompleteReadError,
+    ReadTimeoutError,
+    ResponseStreamingError,
+)
 
 from penstock.extensions.doctor import accounts
 from penstock.extensions.doctor.accounts import Accounts, World, open_accounts
@@ -68,8 +74,8 @@ def test_the_account_without_credentials_is_named_with_the_flag(monkeypatch, out
 
 
 def _world(client):
-    opened = Accounts({Side.PRODUCER: None})
-    opened._clients[Side.PRODUCER, "ec2"] = client
+    opened = Accounts(dict.fromkeys(Side))
+    opened._clients[Side.PRODUCER, "ec2"] = opened._clients[Side.CONSUMER, "s3"] = client
     return World(Deployment(_CONTRACT), opened)
 
 
@@ -107,6 +113,31 @@ def test_a_service_that_cannot_be_reached_is_asked_once():
         with pytest.raises(NotSeenError, match="ec2 does not answer"):
             world.ask(Side.PRODUCER, "ec2", "describe", Id=number)
     assert client.asked == 1
+
+
+class _Bucket(_Client):
+    """A client of S3 whose objects have this body, or fail while it is read."""
+
+    def get_object(self, **words):
+        return {"Body": self}
+
+    def read(self):
+        return self.describe()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ReadTimeoutError(endpoint_url="https://s3"),
+        ResponseStreamingError(error="reset"),
+        IncompleteReadError(actual_bytes=1, expected_bytes=2),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_object_that_breaks_off_while_it_is_read_is_not_seen(error):
+    assert _world(_Bucket(b"errors")).read_object("lake", "lease") == "errors"
+    with pytest.raises(NotSeenError, match="s3 does not answer: "):
+        _world(_Bucket(error)).read_object("lake", "lease")
 
 
 def test_a_root_that_is_not_named_is_not_seen():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter, methodcaller
+
 import pytest
 
 from penstock.extensions.doctor.findings import Break, Hop, NotSeenError, Seen, Side, State
@@ -108,17 +110,19 @@ def test_what_was_found_before_something_cannot_be_looked_at_stays():
 
 
 @pytest.mark.parametrize(
-    ("answer", "key", "named"),
+    ("answer", "read", "named"),
     [
-        ({}, "Status", "KeyError('Status')"),
-        ([], 0, "IndexError('list index out of range')"),
-        (None, "Status", "TypeError(\"'NoneType' object is not subscriptable\")"),
+        ({}, itemgetter("Status"), "KeyError('Status')"),
+        ([], itemgetter(0), "IndexError('list index out of range')"),
+        (None, itemgetter("Status"), "TypeError(\"'NoneType' object is not subscriptable\")"),
+        ("*", methodcaller("get", ""), "AttributeError(\"'str' object has no attribute 'get'\")"),
+        ("", int, "ValueError(\"invalid literal for int() with base 10: ''\")"),
     ],
 )
-def test_an_answer_that_is_not_as_expected_is_named_and_stops_no_other_hop(answer, key, named):
+def test_an_answer_that_is_not_as_expected_is_named_and_stops_no_other_hop(answer, read, named):
     def look(world):
         yield _own("bucket-missing")
-        yield Seen(answer[key])
+        yield Seen(read(answer))
 
     report = _examine(Hop("stores", Side.CONSUMER, look), _hop("last", Seen("fine")))
 

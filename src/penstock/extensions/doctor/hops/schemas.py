@@ -59,11 +59,12 @@ def _trusts(statement: dict[str, Any], world: World) -> bool:
     equal, like = conditions.get("StringEquals", {}), conditions.get("StringLike", {})
     external_id = _listed(equal.get("sts:ExternalId", world.contract["registry"]["external_id"]))
     patterns = _listed(like.get("aws:PrincipalArn", "*"))
-    principals = _listed(statement.get("Principal", {}).get("AWS", ""))
+    principal = statement.get("Principal", {})
+    principals = _listed(principal if isinstance(principal, str) else principal.get("AWS", ""))
     account = world.deployment.account_of(Side.CONSUMER)
     return (
         world.contract["registry"]["external_id"] in external_id
-        and (not account or any(account in each.split(":") for each in principals))
+        and (not account or any(each == "*" or account in each.split(":") for each in principals))
         and all(any(fnmatchcase(role, it) for it in patterns) for role in _list_roles(world))
     )
 
