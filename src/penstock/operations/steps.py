@@ -91,29 +91,38 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportP
 
 def _read_log(emr: Any, step: JobStep, pause: Callable[[float], None]) -> str:
     """Return the end of what a step printed: PySpark's tracebacks are on its standard output."""
-    uri = emr.describe_cluster(ClusterId=step.cluster_id)["Cluster"].get("LogUri", "")
+    try:
+        uri = emr.describe_cluster(ClusterId=step.cluster_id)["Cluster"].get("LogUri", "")
+    except (ClientError, BotoCoreError) as error:
+        return f"its log is not known: {error}"
     if not uri:
         return "the cluster keeps no logs"
     place = urlsplit(uri)  # EMR writes s3n:// for s3://
     start = f"{place.path.strip('/')}/{step.cluster_id}/steps/{step.id}".lstrip("/")
     s3 = build_client("s3", region=step.region)
+    why = ""
     for _ in range(_LOG_POLLS):
-        found = [
-            _read_tail(s3, place.netloc, f"{start}/{name}.gz") for name in ("stderr", "stdout")
-        ]
-        if any(found):
-            return "\n".join(filter(None, found))
+        text, why = _read_tails(s3, place.netloc, start)
+        if text:
+            return text
         pause(_POLL_SECONDS)
-    return f"its log is not in s3://{place.netloc}/{start}/ yet"
+    said = f"its log is not in s3://{place.netloc}/{start}/ yet"
+    return f"{said}, or cannot be read: {why}" if why else said
 
 
-def _read_tail(s3: Any, bucket: str, key: str) -> str:
-    """Return the last lines of a log, nothing if it is missing."""
-    try:
-        body = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-    except ClientError as error:
-        if classify(error) is Fault.MISSING:
-            return ""
-        raise OperationError(f"s3://{bucket}/{key} cannot be read: {error}") from error
-    lines = gzip.decompress(body).decode(errors="replace").splitlines()
-    return "\n".join(lines[-_SHOWN_LINES:])
+def _read_tails(s3: Any, bucket: str, start: str) -> tuple[str, str]:
+    """Return the last lines of the logs that are there, and why one cannot be read.
+
+    S3 denies an object that is missing to a caller who may not list the bucket.
+    """
+    found, why = [], ""
+    for name in ("stderr", "stdout"):
+        try:
+            body = s3.get_object(Bucket=bucket, Key=f"{start}/{name}.gz")["Body"].read()
+        except (ClientError, BotoCoreError) as error:
+            if classify(error) is not Fault.MISSING:
+                why = str(error)
+            continue
+        lines = gzip.decompress(body).decode(errors="replace").splitlines()
+        found.append("\n".join(lines[-_SHOWN_LINES:]))
+    return "\n".join(filter(None, found)), why

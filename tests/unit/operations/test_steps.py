@@ -57,6 +57,11 @@ def _answer(stubs: dict[str, Stubber], *states: str) -> None:
         stubs["emr"].add_response("describe_step", answer, _NAMED)
 
 
+def _keep_logs(stubs: dict[str, Stubber]) -> None:
+    shown = {"Cluster": {"LogUri": "s3n://logs/emr/"}}
+    stubs["emr"].add_response("describe_cluster", shown, {"ClusterId": "j-1"})
+
+
 def _put_log(stubs: dict[str, Stubber], name: str, text: str | None) -> None:
     where = {"Bucket": "logs", "Key": f"emr/j-1/steps/s-1/{name}.gz"}
     if text is None:
@@ -125,8 +130,7 @@ def test_a_step_is_awaited(stubs: dict[str, Stubber]) -> None:
 
 def test_the_log_of_a_failed_step_is_shown_when_it_comes(stubs: dict[str, Stubber]) -> None:
     _answer(stubs, "FAILED")
-    shown = {"Cluster": {"LogUri": "s3n://logs/emr/"}}
-    stubs["emr"].add_response("describe_cluster", shown, {"ClusterId": "j-1"})
+    _keep_logs(stubs)
     _put_log(stubs, "stderr", None)
     _put_log(stubs, "stdout", None)
     _put_log(stubs, "stderr", "\n".join(f"line {number}" for number in range(40)))
@@ -157,13 +161,56 @@ def test_a_log_that_is_missing_is_said(
         _wait()
 
 
-def test_a_log_that_may_not_be_read_is_an_error(stubs: dict[str, Stubber]) -> None:
+def test_a_cluster_that_cannot_be_described_hides_no_failed_step(
+    stubs: dict[str, Stubber],
+) -> None:
     _answer(stubs, "FAILED")
-    shown = {"Cluster": {"LogUri": "s3n://logs/emr/"}}
-    stubs["emr"].add_response("describe_cluster", shown, {"ClusterId": "j-1"})
+    stubs["emr"].add_client_error("describe_cluster", "AccessDeniedException", "no")
+
+    said = r"^step s-1 of cluster j-1 is FAILED\nits log is not known: .* no$"
+    with pytest.raises(OperationError, match=said):
+        _wait()
+
+
+def test_a_log_is_awaited_by_a_caller_whom_s3_denies_what_is_missing(
+    stubs: dict[str, Stubber],
+) -> None:
+    """S3 says AccessDenied of an object that is missing to who may not list the bucket."""
+    _answer(stubs, "FAILED")
+    _keep_logs(stubs)
+    for _ in range(2):
+        stubs["s3"].add_client_error("get_object", "AccessDenied")
+    _put_log(stubs, "stderr", "ValueError: no such luck")
     stubs["s3"].add_client_error("get_object", "AccessDenied")
 
-    with pytest.raises(OperationError, match=r"^s3://logs/emr/j-1/steps/s-1/stderr.gz cannot be"):
+    with pytest.raises(OperationError, match=r"is FAILED\nValueError: no such luck$"):
+        _wait()
+
+
+def test_a_log_that_is_denied_to_the_end_is_said(stubs: dict[str, Stubber]) -> None:
+    _answer(stubs, "FAILED")
+    _keep_logs(stubs)
+    for _ in range(72):
+        stubs["s3"].add_client_error("get_object", "AccessDenied", "no.")
+
+    said = (
+        r"^step s-1 of cluster j-1 is FAILED\n"
+        r"its log is not in s3://logs/emr/j-1/steps/s-1/ yet, or cannot be read: .* no\.$"
+    )
+    with pytest.raises(OperationError, match=said):
+        _wait()
+
+
+def test_a_log_that_breaks_off_is_read_again(stubs: dict[str, Stubber]) -> None:
+    _answer(stubs, "FAILED")
+    _keep_logs(stubs)
+    short = StreamingBody(io.BytesIO(b"a"), 2)  # IncompleteReadError
+    stubs["s3"].add_response("get_object", {"Body": short})
+    _put_log(stubs, "stdout", None)
+    _put_log(stubs, "stderr", "ValueError: no such luck")
+    _put_log(stubs, "stdout", None)
+
+    with pytest.raises(OperationError, match=r"is FAILED\nValueError: no such luck$"):
         _wait()
 
 
