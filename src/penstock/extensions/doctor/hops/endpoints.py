@@ -9,6 +9,7 @@ from penstock.extensions.doctor.accounts import World
 from penstock.extensions.doctor.findings import Break, NotSeenError, Seen, Side
 
 _NOT_ACCEPTED = {"pendingAcceptance", "rejected"}
+_OVER = {"rejected", "failed", "expired"}
 
 
 def look_at_acceptance(world: World) -> Iterator[Seen | Break]:
@@ -67,16 +68,16 @@ def list_brokers(world: World) -> list[tuple[str, dict[str, Any]]]:
 
 
 def find_endpoint(world: World, broker: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the endpoint for a broker's service that is not deleted."""
+    """Return the endpoint for a broker's service; one that is over if there is no other."""
     by_service = {"Name": "service-name", "Values": [broker["service_name"]]}
     answer = world.ask(Side.CONSUMER, "ec2", "describe_vpc_endpoints", Filters=[by_service])
     vpc_id = _name_vpc(world)
-    for each in answer["VpcEndpoints"]:
-        is_gone = each["State"].lower() in {"deleted", "deleting"}
-        if not is_gone and vpc_id in {"", each["VpcId"]}:
-            found: dict[str, Any] = each
-            return found
-    return None
+    found = [
+        each
+        for each in answer["VpcEndpoints"]
+        if each["State"].lower() not in {"deleted", "deleting"} and vpc_id in {"", each["VpcId"]}
+    ]
+    return min(found, key=lambda each: each["State"].lower() in _OVER, default=None)
 
 
 def find_vpc(world: World) -> str:

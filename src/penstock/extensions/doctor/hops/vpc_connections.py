@@ -75,6 +75,7 @@ def look_at_rules(world: World) -> Iterator[Seen | Break]:
 
 
 def _find_connection(world: World) -> dict[str, Any] | None:
+    """Return the connection of the consumer's VPC to the cluster, one that is available first."""
     answer = world.ask(_CONSUMER, "kafka", "list_vpc_connections")
     arn, vpc_id = world.contract["cluster"]["arn"], find_vpc(world)
     found = [
@@ -82,4 +83,4 @@ def _find_connection(world: World) -> dict[str, Any] | None:
         for each in answer["VpcConnections"]
         if each["TargetClusterArn"] == arn and each["VpcId"] == vpc_id
     ]
-    return found[0] if found else None
+    return min(found, key=lambda each: each["State"] != "AVAILABLE", default=None)
