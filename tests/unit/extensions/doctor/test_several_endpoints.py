@@ -48,6 +48,35 @@ def test_an_endpoint_that_is_over_is_named_if_there_is_no_other_one(state):
     assert finding.seen == f"endpoint vpce-0 is {state}"
 
 
+def _accept(*states):
+    found = [
+        {
+            "ServiceId": "vpce-svc-1",
+            "VpcEndpointId": f"vpce-{number}",
+            "VpcEndpointOwner": "222222222222",
+            "VpcEndpointState": state,
+        }
+        for number, state in enumerate(states)
+    ]
+    answers = {(_P, "describe_vpc_endpoint_connections"): {"VpcEndpointConnections": found}}
+    return _look_at("acceptance", "privatelink", answers)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_an_endpoint_that_the_producer_rejected_is_no_cause_beside_an_accepted_one(step):
+    (finding,) = _accept(*["rejected", "available"][::step])
+    assert (finding.state, finding.seen) == ("ok", "1 endpoints accepted")
+
+
+@pytest.mark.parametrize(
+    "states", [("rejected",), ("rejected", "deleted"), ("pendingAcceptance", "available")]
+)
+def test_an_endpoint_that_the_producer_did_not_accept_is_a_cause(states):
+    (finding,) = _accept(*states)
+    assert finding.cause == "endpoint-not-accepted (b-1)"
+    assert finding.seen == f"endpoint vpce-0 is {states[0]}"
+
+
 def _connection(number, state):
     arn = f"arn:aws:kafka:eu-central-1:222222222222:vpc-connection/{number}"
     asked = {"TargetClusterArn": _ARN, "VpcId": "vpc-1"}

@@ -22,11 +22,12 @@ def look_at_acceptance(world: World) -> Iterator[Seen | Break]:
         for each in answer["VpcEndpointConnections"]
         if each["ServiceId"] in names and consumer in {"", each["VpcEndpointOwner"]}
     ]
+    served = {_use(each) for each in found if each["VpcEndpointState"] == "available"}
     for each in found:
         state, service, endpoint = (
             each[part] for part in ("VpcEndpointState", "ServiceId", "VpcEndpointId")
         )
-        if state in _NOT_ACCEPTED:
+        if state == "pendingAcceptance" or (state == "rejected" and _use(each) not in served):
             yield Break(
                 "endpoint-not-accepted",
                 names[service],
@@ -37,6 +38,11 @@ def look_at_acceptance(world: World) -> Iterator[Seen | Break]:
             )
     accepted = sum(each["VpcEndpointState"] not in _NOT_ACCEPTED for each in found)
     yield Seen(f"{accepted} endpoints accepted")
+
+
+def _use(endpoint: dict[str, Any]) -> tuple[str, str]:
+    """Return the service of an endpoint and the account that uses it."""
+    return endpoint["ServiceId"], endpoint["VpcEndpointOwner"]
 
 
 def look_at_endpoints(world: World) -> Iterator[Seen | Break]:
