@@ -127,8 +127,8 @@ variable "mapping" {
   description = "The event source mappings of the consumer functions."
   type = object({
     batching = optional(object({ size = optional(number, 100), window_seconds = optional(number, 1) }), {})
-    # The records that may wait for a function for a quarter of an hour, or for a job also after its last batch, before an
-    # alarm.
+    # An alarm rings if more records of a partition wait: for a function for 15 minutes, for a job after each batch that
+    # ends within 15 minutes, or after its last one.
     lag_records = optional(number, 10000)
     # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
     park_failed_batches = optional(bool, false)

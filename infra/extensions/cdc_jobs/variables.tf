@@ -85,7 +85,7 @@ variable "jobs" {
 }
 
 variable "lag_records" {
-  description = "The records of a partition that may wait after each batch of a quarter of an hour, or after the last batch, before an alarm."
+  description = "The records of a partition that may wait after each batch that ended within 15 minutes, or after the last batch, before an alarm."
   type        = number
   default     = 100000
 }

@@ -39,7 +39,7 @@ locals {
 
   _targets = {
     for key, balancer in var.load_balancers : "broker-${replace(key, "/", "-")}-target" => {
-      description = "The load balancer before broker ${split("/", key)[0]} does not reach its port ${balancer.port}, so no consumer does; compare its target's address with the broker's, and the security groups on ${balancer.port}."
+      description = "The load balancer before broker ${split("/", key)[0]} does not reach its port ${balancer.port}, so no consumer does by this port; compare its target's address with the broker's, and the security groups on ${balancer.port}."
       namespace   = "AWS/NetworkELB", metric = "HealthyHostCount", statistic = "Maximum"
       dimensions  = { LoadBalancer = balancer.arn_suffix, TargetGroup = balancer.target_group_arn_suffix }
       comparison  = "LessThanThreshold", threshold = 1, minutes = 1, periods = 3, missing = "missing", silence = true

@@ -27,8 +27,8 @@ locals {
 
   _worker_settings = {
     for name, run in var.runs : name => {
-      # Jobs make at most so many tasks of a batch. Spark would count the executors that run, and start no others for so
-      # few tasks.
+      # The most tasks of a batch for which jobs bound them. By default it is the cores of the executors that run, for
+      # which Spark would ask for no others.
       "spark.default.parallelism"                         = tostring(run.workers.max_executors * run.workers.executor.cores)
       "spark.driver.cores"                                = tostring(run.workers.driver.cores)
       "spark.driver.memory"                               = "${run.workers.driver.memory_gib}g"

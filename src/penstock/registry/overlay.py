@@ -50,8 +50,8 @@ class BackupRegistry(VersionReader):
     def check(self, version: SchemaVersion) -> None:
         """Raise SchemaRefusedError if the backup has another definition under a version's id.
 
-        An id of Confluent's registry names a definition, which subjects share: one that is not in
-        the backup may have got it since. Other ids have one name too.
+        Subjects of Confluent's registry share the id of a definition: one that is not in the
+        backup may have got the id later. Other ids have one name too.
         """
         holders = self._by_id[str(version.key)]
         stored = next((each for each in holders if _name_of(each) == version.name), holders[0])

@@ -14,7 +14,7 @@ _CHANGES: Final = ("CREATING", "UPDATING", "RESTARTING", "PAUSING", "RESUMING", 
 _STORAGE: Final = "free-storage"
 _STOPPED: Final = "stopped"
 _ALARMS: Final = ("failed", _STORAGE, "retained-log", _STOPPED)
-_MINUTES: Final = 15  # of its log, up to now
+_MINUTES: Final = 15  # of its log, up to now; a connector is new for so long
 _ERRORS: Final = '?ERROR ?Caused ?FATAL ?PANIC ?"obtain valid replication slot"'
 
 Ask = Callable[..., Any]
@@ -51,8 +51,10 @@ def _read_connector(shown: Mapping[str, Any], ask: Ask) -> Connector:
     name, arn, state = (shown[f"connector{part}"] for part in ("Name", "Arn", "State"))
     names = [f"{name}-{alarm}" for alarm in _ALARMS]
     found = (ask("cloudwatch", "describe_alarms", AlarmNames=names) or {}).get("MetricAlarms", [])
-    # Published also without data: a connector that is gone counts no tasks, a new one none yet.
-    silent = "" if state in _CHANGES else f"{name}-{_STOPPED}"
+    # An alarm without data tells that the connector is gone, as it counts no tasks then. A new one
+    # counts none yet.
+    is_new = time.time() - shown["creationTime"].timestamp() < _MINUTES * 60
+    silent = "" if is_new or state in _CHANGES else f"{name}-{_STOPPED}"
     ringing = tuple(
         each["AlarmName"]
         for each in found

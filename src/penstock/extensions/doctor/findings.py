@@ -70,7 +70,7 @@ def look_until_unseen(
     except NotSeenError as error:
         return found, str(error)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        return found, f"an answer is not as expected, which is a bug of the hop: {error!r}"
+        return found, f"an answer of AWS or an output of a root is not as expected: {error!r}"
     return found, ""
 
 

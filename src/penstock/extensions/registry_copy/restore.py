@@ -199,11 +199,15 @@ def _put_back(
     except SchemaNotFoundError:
         return  # it was not created
     except RegistryError as second:
-        if before.compatibility is not mode:
-            error.args = (
-                f"{error}; schema {before.name} may have kept the mode {mode}, expected "
-                f"{before.compatibility}: {second}",
-            )
+        if before.compatibility is mode:
+            return
+        said = (
+            f"schema {before.name} may have kept the mode {mode}, expected "
+            f"{before.compatibility}: {second}"
+        )
+        if isinstance(error, KeyboardInterrupt):
+            raise RegistryError(said) from error
+        error.args = (f"{error}; {said}",)
 
 
 def _newest(target: SchemaBackup | None) -> int | None:

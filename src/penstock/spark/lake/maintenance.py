@@ -46,10 +46,12 @@ class MaintainSettings(Settings):
 
     def by_table(self) -> list[MaintainSettings]:
         """Return the same settings once for each table."""
-        return [replace(self, lake_table=table) for table in self.lake_table.split(",")]
+        return [replace(self, lake_table=table.strip()) for table in self.lake_table.split(",")]
 
     def problems(self) -> Iterator[str]:
-        """Yield each value that is too small to keep markers and files of running commits."""
+        """Yield an empty name, and each value that is too small for markers and running commits."""
+        if not all(map(str.strip, self.lake_table.split(","))):
+            yield f"--lake-table is {self.lake_table!r}, expected names with commas between them"
         for flag, value, least in (
             ("--keep-hours", self.keep_hours, LEAST_KEPT_HOURS),
             ("--orphan-hours", self.orphan_hours, LEAST_KEPT_HOURS),

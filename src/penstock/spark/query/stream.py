@@ -133,7 +133,8 @@ def keep_records(records: DataFrame, *, few: bool = False) -> Iterator[DataFrame
     """Persist the records of a batch in memory and on local disks, so that Kafka is read once.
 
     Records of an executor that ends are read again; the counts of passes tell if some are missing.
-    If there are `few`, each pass has a task for each core, and not for each of Kafka's partitions.
+    If there are `few`, each pass has a task for each core that the job may have, and not for each
+    of Kafka's partitions.
     """
     if few:
         records = records.coalesce(records.sparkSession.sparkContext.defaultParallelism)

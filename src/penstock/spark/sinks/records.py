@@ -183,7 +183,7 @@ def write_records(
     """
     sinks = [sink for each in tables.values() for sink in each.sinks.values()]
     if any(each.rows_per_second is not None for each in sinks):
-        # More tasks than these cannot run at once, even if executors are added meanwhile.
+        # The limit is divided by the tasks, and more than these cannot run at once.
         records = records.coalesce(records.sparkSession.sparkContext.defaultParallelism)
     task = WriteRecords(tables, by_topic, records.rdd.getNumPartitions())
     found: dict[tuple[str, str], Written] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,11 @@ _ARN = "arn:aws:kafkaconnect:eu-central-1:111111111111:connector/penstock-cdc-fi
 
 
 def _look(
-    state: str = "RUNNING", alarms: tuple[str, ...] = (), log: str = "", stopped: str = "OK"
+    state: str = "RUNNING",
+    alarms: tuple[str, ...] = (),
+    log: str = "",
+    stopped: str = "OK",
+    age: timedelta = timedelta(hours=1),
 ) -> list[Any]:
     answers = {
         "list_connectors": {
@@ -22,6 +27,7 @@ def _look(
                     "connectorArn": _ARN,
                     "connectorName": "penstock-cdc-films",
                     "connectorState": state,
+                    "creationTime": datetime.now(UTC) - age,
                 }
             ]
         },
@@ -57,6 +63,11 @@ def test_a_connector_runs_or_is_on_its_way_to_another_state(state: str) -> None:
 def test_a_connector_on_its_way_to_another_state_counts_no_tasks(state: str) -> None:
     found = _look(state, stopped="INSUFFICIENT_DATA")
     assert found == [{"seen": f"penstock-cdc-films is {state}"}]
+
+
+def test_a_new_connector_counts_no_tasks_yet() -> None:
+    (found,) = _look(stopped="INSUFFICIENT_DATA", age=timedelta(minutes=10))
+    assert found == {"seen": "penstock-cdc-films is RUNNING"}
 
 
 @pytest.mark.parametrize("alarm", ["stopped", "free-storage"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def _answer(
             "connectorName": f"penstock-cdc-{name}",
             "connectorArn": _ARN.format(name),
             "connectorState": "FAILED" if name == failed else state,
+            "creationTime": datetime.fromtimestamp(0, UTC),
         }
         for name in names
     ]

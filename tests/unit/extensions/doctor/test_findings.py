@@ -130,7 +130,7 @@ def test_an_answer_that_is_not_as_expected_is_named_and_stops_no_other_hop(answe
         *(("stores", "broken"), ("stores", "not seen"), ("last", "ok"))
     ]
     assert [each.seen for each in report.not_seen] == [
-        f"an answer is not as expected, which is a bug of the hop: {named}"
+        f"an answer of AWS or an output of a root is not as expected: {named}"
     ]
 
 

@@ -291,11 +291,7 @@ def refuse(admin: GlueAdmin, monkeypatch: pytest.MonkeyPatch) -> Refuse:
 
 @pytest.mark.parametrize("mode", [Compatibility.FULL, Compatibility.DISABLED])
 def test_a_restore_that_fails_leaves_mode_and_checkpoint_as_they_were(
-    admin: GlueAdmin,
-    glue_api: GlueApi,
-    full: RegistryBackup,
-    refuse: Refuse,
-    mode: Compatibility,
+    admin: GlueAdmin, glue_api: GlueApi, full: RegistryBackup, refuse: Refuse, mode: Compatibility
 ) -> None:
     glue_api.create("pump", '"int"')
     glue_api.store.add(arn_of("pump"), '"long"')
@@ -338,6 +334,16 @@ def test_a_mode_that_cannot_be_put_back_is_named(
     ):
         restore_schema(admin, _plan(admin, full)[1])
     assert admin.read_schema("pump").compatibility is Compatibility.NONE
+
+
+def test_a_mode_that_stays_after_ctrl_c_is_named(
+    admin: GlueAdmin, full: RegistryBackup, refuse: Refuse, glue_api: GlueApi
+) -> None:
+    glue_api.fail("UpdateSchema", "AccessDeniedException")
+    refuse(2, KeyboardInterrupt())
+
+    with pytest.raises(RegistryError, match=r"^schema pump may have kept the mode NONE, expected"):
+        restore_schema(admin, _plan(admin, full)[1])
 
 
 def test_a_registry_that_is_missing_is_said_before_anything_is_done(glue_api: GlueApi) -> None:
