@@ -95,6 +95,7 @@ def serve_dynamodb() -> Iterator[DynamoDbApi]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 64  # or who comes beyond 5 at once waits for a second or three
 
     with Server(("127.0.0.1", 0), Handler) as server:
         api.endpoint = f"http://127.0.0.1:{server.server_port}"
