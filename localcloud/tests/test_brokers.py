@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import socket
 import stat
-from contextlib import closing
+from contextlib import ExitStack, closing
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+from threading import Event
+from urllib.parse import urlsplit
 
 import pytest
 from kafka import KafkaAdminClient
 
-from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+from localcloud.brokers import (
+    BrokerCluster,
+    ClusterSpec,
+    choose_network,
+    prepare_brokers,
+    serve_token_checks,
+)
 from localcloud.errors import AddressInUseError, BrokerStartError, MissingToolError
 from localcloud.network import resolve_names
 
@@ -114,3 +123,16 @@ def test_without_jars_or_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingToolError, match="javac was not found: install a JDK 17 or 21"):
         prepare_brokers()
+
+
+def test_the_questions_of_many_brokers_wait_for_no_second_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A connection beyond those that the kernel may hold is tried again after a second."""
+    taken = Event()
+    monkeypatch.setattr(ThreadingHTTPServer, "process_request", lambda *_: taken.wait(30))
+    with serve_token_checks(lambda _: pytest.fail("asked")) as url, ExitStack() as asking:
+        asking.callback(taken.set)
+        for _ in range(24):
+            place = ("127.0.0.1", urlsplit(url).port)
+            asking.enter_context(socket.create_connection(place, timeout=0.5))

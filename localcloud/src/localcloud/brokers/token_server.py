@@ -15,6 +15,10 @@ from localcloud.identity import AcceptedToken
 _May: TypeAlias = Callable[[str, str, str, str], bool]
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # brokers ask by many threads; beyond the queue, one waits a second
+
+
 @contextmanager
 def serve_token_checks(
     check: Callable[[str], AcceptedToken],
@@ -29,7 +33,7 @@ def serve_token_checks(
     A refusal is answered with 403 and the reason; see `Verdict` in `Broker.java`.
     """
 
-    server = ThreadingHTTPServer(
+    server = _Server(
         ("127.0.0.1", 0),
         _make_handler(
             {
