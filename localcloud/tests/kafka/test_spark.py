@@ -12,7 +12,6 @@ import pytest
 from localcloud.jars import JARS, find_jars
 from localcloud.network import load_network
 from tests.kafka.running_cluster import produce_to_each
-from tests.refusing import refusals_of, rejected
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -37,12 +36,6 @@ _SCRAM = {
     "kafka.sasl.mechanism": "SCRAM-SHA-512",
     "kafka.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required"
     ' username="{sasl_plain_username}" password="{sasl_plain_password}";',
-}
-# Otherwise it looks for brokers three times, for a minute each.
-_ONCE = {
-    "kafka.request.timeout.ms": "10000",
-    "kafka.default.api.timeout.ms": "10000",
-    "fetchOffset.numRetries": "1",
 }
 _IAM = {
     "kafka.sasl.mechanism": "AWS_MSK_IAM",
@@ -108,18 +101,12 @@ def read(driver):
     return run
 
 
-@pytest.fixture
-def scram(user):
-    """The options of the source for a SCRAM user."""
-    settings, _ = user
-    return {key: text.format_map(settings) for key, text in _SCRAM.items()}
-
-
-def test_spark_reads_by_scram_from_the_consumers_vpc(read, user, scram):
+def test_spark_reads_by_scram_from_the_consumers_vpc(read, user):
     settings, topic = user
+    login = {key: text.format_map(settings) for key, text in _SCRAM.items()}
     produce_to_each(settings, topic, "a", "b", "c", "d")
 
-    assert read(settings, topic, scram) == ["a", "b", "c", "d"]
+    assert read(settings, topic, login) == ["a", "b", "c", "d"]
 
 
 def test_spark_reads_by_iam_from_the_consumers_vpc(read, running, user):
@@ -127,18 +114,3 @@ def test_spark_reads_by_iam_from_the_consumers_vpc(read, running, user):
     produce_to_each(settings, topic, "a", "b", "c", "d")
 
     assert read(running.msk_iam(), topic, _IAM) == ["a", "b", "c", "d"]
-
-
-def test_without_the_way_spark_gives_up_in_time(read, cloud, accounts, user, scram):
-    settings, topic = user
-    produce_to_each(settings, topic, "a")
-
-    with rejected(accounts):
-        said = read(settings, topic, scram | _ONCE)
-        refusals = refusals_of(load_network(cloud), accounts.brokers)
-
-    assert "Timed out waiting for a node assignment" in said
-    assert refusals
-    assert refusals <= {
-        f"endpoint {broker.endpoint} is rejected, not available" for broker in accounts.brokers
-    }
