@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.functions.runtimes import find_interpreter
+from localcloud.services.lambda_ import execution
 from localcloud.testing import deploy, invoke, is_running, make_zip, wait_until
 
 _RUNTIME = next((f"python3.{minor}" for minor in (13, 12) if find_interpreter(f"3.{minor}")), None)
@@ -134,10 +135,12 @@ def test_an_alias_leads_to_the_snapshot_of_its_version(client, tmp_path):
     assert (answer["done"][:3], answer["version"]) == (["init", "before", "after"], version)
 
 
-def test_keys_from_before_the_snapshot_expire(client):
+def test_keys_from_before_the_snapshot_expire(client, monkeypatch):
+    # Not 1: the process is told whole seconds, and takes no keys that are over.
+    monkeypatch.setattr(execution, "_SNAPSHOT_KEY_SECONDS", 2)
     name = _deploy(client, _KEEPING_KEYS)
     version = _publish(client, name)
-    time.sleep(5)  # the keys are valid for so long
+    time.sleep(2)
 
     answer, error = invoke(client, name, Qualifier=version)
 

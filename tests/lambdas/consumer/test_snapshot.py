@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
+from localcloud.cloud import Cloud
 from localcloud.testing import invoke
 from systems.consumers import Consumer
-from tests.fixtures.snapshots import needs_snapshots, running_from_snapshot
+from tests.fixtures.snapshots import expire_keys, needs_snapshots, running_from_snapshot
 from tests.lambdas.consumer.batches import DONE, NewModel, rows_of
 
 pytestmark = needs_snapshots
 
 
 def test_its_first_batch_is_rows_and_dead_letters_by_new_keys(
-    consumer: Consumer, new_model: NewModel, tmp_path: Path
+    cloud: Cloud, consumer: Consumer, new_model: NewModel, tmp_path: Path
 ) -> None:
     """Its role in the account of the registry is taken again, too."""
     model, function, package = new_model(consumer), consumer.function, "consumer-lambda.zip"
     with running_from_snapshot(consumer.at_home, function, package, tmp_path) as (name, version):
-        time.sleep(6)  # the keys of before the snapshot are valid for 5 seconds
+        expire_keys(cloud, name)
         event = model.event({0: model.some(40)})
         for _ in range(2):  # as a mapping may deliver it
             answer = invoke(consumer.at_home, name, event, Qualifier=version)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from localcloud.brokers import BrokerCluster
 from localcloud.testing import allow, invoke
-from tests.fixtures.snapshots import needs_snapshots, running_from_snapshot
+from tests.fixtures.snapshots import expire_keys, needs_snapshots, running_from_snapshot
 from tests.lambdas.producer.conftest import Producers
 
 pytestmark = [pytest.mark.kafka, needs_snapshots]
@@ -23,7 +22,7 @@ def test_its_first_events_are_written_and_kept_with_new_keys(
 ) -> None:
     function, package = producers.function, "producer-lambda.zip"
     with running_from_snapshot(client, function, package, tmp_path) as (name, version):
-        time.sleep(6)  # the keys of before the snapshot are valid for 5 seconds
+        expire_keys(producers.cloud, name)
         answers = [
             invoke(client, name, event, Qualifier=version)
             for event in ({"temperature": 30}, [{"temperature": 31}, {"temperature": "warm"}])
