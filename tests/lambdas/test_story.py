@@ -14,7 +14,7 @@ import pytest
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
 from localcloud.testing import allow, deploy, invoke, make_role, wait_until
-from localcloud.testing.mappings import Topic, broker, mapped
+from localcloud.testing.mappings import Topic, mapped
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from systems.consumers import (
     PRODUCER,
@@ -25,22 +25,10 @@ from systems.consumers import (
     package,
 )
 from tests.fixtures.backups import work_as
-from tools.build_zip import build
-from tools.lambda_packages import Target
-
-__all__ = ["broker"]
 
 pytestmark = pytest.mark.kafka
 
 _EVENTS = Path(__file__).parents[2] / "lambdas/producer/events"
-
-
-@pytest.fixture(scope="module")
-def zips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zips for this machine."""
-    folder = tmp_path_factory.mktemp("zips")
-    build(Target.of_host(), folder)
-    return folder
 
 
 @dataclass

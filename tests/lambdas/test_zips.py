@@ -142,14 +142,6 @@ print(json.dumps([package.version, found]))
 """
 
 
-@pytest.fixture(scope="module")
-def zips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zips for this machine, as localcloud takes them."""
-    folder = tmp_path_factory.mktemp("zips")
-    build(_HOST, folder)
-    return folder
-
-
 @pytest.mark.parametrize("name", _LAMBDAS)
 def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> None:
     unpacked = tmp_path / name

@@ -14,11 +14,11 @@ pytestmark = needs_snapshots
 
 
 def test_its_first_batch_is_rows_and_dead_letters_by_new_keys(
-    cloud: Cloud, consumer: Consumer, new_model: NewModel, tmp_path: Path
+    cloud: Cloud, consumer: Consumer, new_model: NewModel, snapshot_zips: Path
 ) -> None:
     """Its role in the account of the registry is taken again, too."""
-    model, function, package = new_model(consumer), consumer.function, "consumer-lambda.zip"
-    with running_from_snapshot(consumer.at_home, function, package, tmp_path) as (name, version):
+    model, package = new_model(consumer), snapshot_zips / "consumer-lambda.zip"
+    with running_from_snapshot(consumer.at_home, consumer.function, package) as (name, version):
         expire_keys(cloud, name)
         event = model.event({0: model.some(40)})
         for _ in range(2):  # as a mapping may deliver it

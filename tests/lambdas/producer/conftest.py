@@ -17,7 +17,6 @@ from kafka import KafkaConsumer, TopicPartition
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
 from localcloud.testing import RUNTIME, allow, deploy, invoke, make_role
-from localcloud.testing.mappings import broker
 from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
@@ -25,20 +24,10 @@ from penstock.schemas import decode_event
 from systems.consumers import set_variables
 from systems.sessions import make_session
 from tests.fixtures.rejected import REGION, bucket
-from tools.build_zip import build
-from tools.lambda_packages import Target
 
-__all__ = ["broker", "bucket"]
+__all__ = ["bucket"]
 
 _ACCOUNT = "111111111111"
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The producer's zip for this machine."""
-    folder = tmp_path_factory.mktemp("zips")
-    build(Target.of_host(), folder)
-    return Path(folder, "producer-lambda.zip").read_bytes()
 
 
 @dataclass
@@ -108,9 +97,10 @@ def producers(
     for action in ("glue:*", "s3:PutObject"):
         allow(client, role, action)
     servers = broker.bootstrap_servers("PLAINTEXT")
+    package: Path = request.getfixturevalue("zips") / "producer-lambda.zip"
     function = deploy(
         client,
-        Code={"ZipFile": request.getfixturevalue("package")},
+        Code={"ZipFile": package.read_bytes()},
         Handler="handler.lambda_handler",
         Runtime=RUNTIME,
         Timeout=30,

@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.kafka, needs_snapshots]
 
 
 def test_its_first_events_are_written_and_kept_with_new_keys(
-    producers: Producers, client: Callable[..., Any], tmp_path: Path
+    producers: Producers, client: Callable[..., Any], snapshot_zips: Path
 ) -> None:
-    function, package = producers.function, "producer-lambda.zip"
-    with running_from_snapshot(client, function, package, tmp_path) as (name, version):
+    package = snapshot_zips / "producer-lambda.zip"
+    with running_from_snapshot(client, producers.function, package) as (name, version):
         expire_keys(producers.cloud, name)
         answers = [
             invoke(client, name, event, Qualifier=version)
@@ -40,7 +40,7 @@ def test_its_first_events_are_written_and_kept_with_new_keys(
 
 
 def test_it_logs_in_with_a_secret_that_was_rotated_after_the_snapshot(
-    producers: Producers, broker: BrokerCluster, client: Callable[..., Any], tmp_path: Path
+    producers: Producers, broker: BrokerCluster, client: Callable[..., Any], snapshot_zips: Path
 ) -> None:
     """The user of before, whose password the snapshot holds, has another one by then."""
     users = [f"{producers.name}-{at}" for at in range(2)]
@@ -55,8 +55,8 @@ def test_it_logs_in_with_a_secret_that_was_rotated_after_the_snapshot(
         KAFKA_SECRET_ARN=secret,
         KAFKA_SECURITY="scram",
     )
-    function, package = producers.function, "producer-lambda.zip"
-    with running_from_snapshot(client, function, package, tmp_path) as (name, version):
+    package = snapshot_zips / "producer-lambda.zip"
+    with running_from_snapshot(client, producers.function, package) as (name, version):
         _set_user(broker, users[0], "gone")
         client("secretsmanager").put_secret_value(
             SecretId=secret, SecretString=_set_user(broker, users[1], "after")
