@@ -14,6 +14,7 @@ import boto3
 
 from systems.error_tables import make_error_table
 from systems.place import ROOT
+from systems.tables import make_table
 
 ACCOUNT, REGION = "111111111111", "eu-central-1"
 
@@ -58,17 +59,7 @@ def make_errors(endpoint: str, name: str) -> Mapping[str, str]:
 
 def make_rows(endpoint: str, name: str) -> None:
     """Make a table for rows by `id` and the place of their record."""
-    _client("dynamodb", endpoint).create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[
-            {"AttributeName": "id", "KeyType": "HASH"},
-            {"AttributeName": "rowId", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": each, "AttributeType": "S"} for each in ("id", "rowId")
-        ],
-    )
+    make_table(_client("dynamodb", endpoint), name, "id", "rowId")
 
 
 def make_lake(endpoint: str, account: str, database: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import Row, SparkSession
 
 from systems.capture import Capture
+from systems.tables import make_table
 
 LONG = 2_200  # characters, which PostgreSQL keeps out of line
 NAMES = ("film", "actor", "category", "language", "film_actor", "inventory")
@@ -113,12 +114,7 @@ def read_current(spark: SparkSession, name: str, where: str = "TRUE") -> dict[in
 
 def create_item_table(database: Any, name: str) -> Any:
     """Make a table of DynamoDB for rows by their id."""
-    return database.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-    )
+    return make_table(database, name, "id")
 
 
 def create_items(database: Any, name: Callable[[str], str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from localcloud.cloud import Cloud
 from penstock.spark.state.lease import LEASE_PREFIX
 from systems.clusters import Brokers
 from systems.readers import load_lake
+from systems.tables import make_table
 from systems.trials import Trials
 from systems.world import World
 from tests.faults.sent import Place, Topic
@@ -29,7 +30,7 @@ class Readings(World):
         """Make all of it, but for the lake's table, which the job makes."""
         super().__init__(cloud, client, kafka, folder, "consume")
         name = f"{self.name}-readings"
-        self._readings = _create_table(self.database, name, "deviceId", "readingId")
+        self._readings = make_table(self.database, name, "deviceId", "readingId")
         self._database = self.name.replace("-", "_")
         place = {"Name": self._database, "LocationUri": f"s3://{self.name}/tables/"}
         self.glue.create_database(DatabaseInput=place)
@@ -77,16 +78,6 @@ class Readings(World):
         self._readings.delete()
         self.glue.delete_database(Name=self._database)
         super().close()
-
-
-def _create_table(database: Any, name: str, *key: str) -> Any:
-    kinds = zip(key, ("HASH", "RANGE"), strict=False)
-    return database.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": each, "KeyType": kind} for each, kind in kinds],
-        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
-    )
 
 
 def _scan(table: Any) -> Iterator[dict[str, Any]]:

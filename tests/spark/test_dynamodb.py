@@ -30,6 +30,7 @@ from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.state.lease import NoLease
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
+from systems.tables import make_table
 from tests.spark.lakes import NOON_MS, part
 from tests.spark.records import frame, make_decoded, make_record, make_topic, make_version
 from tests.spark.sinks import sink_settings
@@ -95,19 +96,6 @@ def database(cloud):
     return account.resource("dynamodb", endpoint_url=cloud.endpoint)
 
 
-def _make_table(database, name, *key):
-    """Create a table with a partition key and perhaps a sort key, all strings."""
-    return database.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[
-            {"AttributeName": each, "KeyType": kind}
-            for each, kind in zip(key, ("HASH", "RANGE"), strict=False)
-        ],
-        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
-    )
-
-
 @pytest.fixture
 def bucket(cloud):
     account = boto3.Session("111111111111", "any", region_name="eu-central-1")
@@ -125,8 +113,8 @@ def tables(cloud, database, executors_account):
     """Two tables in localcloud, whose endpoint the executors know."""
     name = f"t-{secrets.token_hex(4)}"
     made = [
-        _make_table(database, f"{name}-readings", "deviceId", "readingId"),
-        _make_table(database, f"{name}-errors", "id"),
+        make_table(database, f"{name}-readings", "deviceId", "readingId"),
+        make_table(database, f"{name}-errors", "id"),
     ]
     yield made
     cloud.state(Faults).clear()
@@ -137,7 +125,7 @@ def tables(cloud, database, executors_account):
 @pytest.fixture
 def orders(tables, database):
     """A table for orders, whose name differs from that of the readings in its last word."""
-    made = _make_table(database, tables[0].name.replace("readings", "orders"), "orderId")
+    made = make_table(database, tables[0].name.replace("readings", "orders"), "orderId")
     yield made
     made.delete()
 

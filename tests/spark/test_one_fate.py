@@ -34,6 +34,7 @@ from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
 from systems.error_tables import make_error_table
+from systems.tables import make_table
 from tests.oracle.generate import Maker
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record, make_topic
@@ -145,14 +146,7 @@ class World:
         self.client = DynamoDbClient()
 
     def make_table(self):
-        return self.database.create_table(
-            TableName=f"fate-{secrets.token_hex(4)}",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"},
-                       {"AttributeName": "place", "KeyType": "RANGE"}],
-            AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"}
-                                  for each in ("id", "place")],
-        )  # fmt: skip
+        return make_table(self.database, f"fate-{secrets.token_hex(4)}", "id", "place")
 
     def by_function(self, values):
         table, errors = self.make_table(), FakeErrors()

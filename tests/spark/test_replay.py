@@ -36,6 +36,7 @@ from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from systems.error_tables import make_error_table
 from systems.films import create_item_table
+from tests.fixtures.readings import make_reading_table
 from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.spark.records import frame, make_record
 from tests.spark.sinks import sink_settings
@@ -62,7 +63,7 @@ class World:
             Bucket=name, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
-        self.readings = _make_readings(database, f"{name}-r")
+        self.readings = make_reading_table(database, f"{name}-r")
         self.errors = make_error_table(database, f"{name}-e")
         self.items = create_item_table(database, f"{name}-i")
         self.registry = CountedRegistry()
@@ -157,16 +158,6 @@ class World:
         self.s3.delete_bucket(Bucket=self.bucket)
         for table in (self.readings, self.errors, self.items):
             table.delete()
-
-
-def _make_readings(database, name):
-    key = {"deviceId": "HASH", "readingId": "RANGE"}
-    return database.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": each, "KeyType": kind} for each, kind in key.items()],
-        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
-    )
 
 
 @pytest.fixture

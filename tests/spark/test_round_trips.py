@@ -12,6 +12,7 @@ import pytest
 
 from localcloud.faults import Faults
 from penstock.spark.settings.lease import LeaseSettings
+from tests.fixtures.readings import make_reading_table
 from tests.spark.consuming import DEVICE, TIME, Job, make_reading
 from tests.spark.records import make_record
 from tests.spark.sinks import with_sinks
@@ -46,7 +47,6 @@ class Store:
     def __init__(self, client):
         self.name = f"trips-{secrets.token_hex(4)}"
         self.database = self.name.replace("-", "_")
-        keys = {"deviceId": "HASH", "readingId": "RANGE"}
         client("s3").create_bucket(
             Bucket=self.name, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
@@ -54,12 +54,7 @@ class Store:
         client("glue").create_database(
             DatabaseInput={"Name": self.database, "LocationUri": location}
         )
-        client("dynamodb").create_table(
-            TableName=self.name,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
-        )
+        make_reading_table(client("dynamodb"), self.name)
 
 
 @pytest.fixture

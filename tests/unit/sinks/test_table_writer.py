@@ -20,6 +20,7 @@ from penstock.sinks import DynamoDbClient
 from penstock.sinks.item_json import write_item
 from penstock.sinks.row_writers import TableWriter
 from systems.sessions import make_session
+from tests.fixtures.readings import make_reading_table
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
 
@@ -236,13 +237,7 @@ def tables(cloud: Cloud) -> Any:
 @pytest.fixture
 def table(tables: Any) -> Iterator[Any]:
     """A table of readings."""
-    keys = {"deviceId": "HASH", "readingId": "RANGE"}
-    table = tables.create_table(
-        TableName=f"t-{secrets.token_hex(4)}",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
-    )
+    table = make_reading_table(tables, f"t-{secrets.token_hex(4)}")
     yield table
     table.delete()
 

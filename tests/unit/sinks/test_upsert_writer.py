@@ -16,6 +16,7 @@ from penstock.records import Mode, Record, RowShape, Source, Tombstone, make_del
 from penstock.sinks import DynamoDbClient, UpsertWriter, open_table
 from penstock.sinks.row_writers import TableWriter
 from systems.sessions import make_session
+from systems.tables import make_table
 
 _BY_VERSION = RowShape(
     ("orderId",), sort_name=None, event_time=None, order=("version",), mode=Mode.UPSERT
@@ -29,12 +30,7 @@ _BY_OFFSET = RowShape(
 def table(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     session = boto3.Session("111111111111", "any", region_name="eu-central-1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    table = session.resource("dynamodb").create_table(
-        TableName=f"t-{secrets.token_hex(4)}",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "orderId", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "orderId", "AttributeType": "S"}],
-    )
+    table = make_table(session.resource("dynamodb"), f"t-{secrets.token_hex(4)}", "orderId")
     yield table
     table.delete()
 

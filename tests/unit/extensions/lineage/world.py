@@ -18,6 +18,7 @@ from penstock.cli import main
 from penstock.tables import Marker
 from systems.sessions import REGION
 from tests.fixtures.accounts import enter_account
+from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
 
 ACCOUNT = "666666666666"  # no other test uses it
@@ -160,17 +161,7 @@ def world(
     s3.create_bucket(Bucket="lineage-lake", CreateBucketConfiguration=where)
     glue.create_registry(RegistryName="penstock")
     glue.create_database(DatabaseInput={"Name": "lake"})
-    dynamodb.create_table(
-        TableName="p-readings",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[
-            {"AttributeName": "deviceId", "KeyType": "HASH"},
-            {"AttributeName": "readingId", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": name, "AttributeType": "S"} for name in ("deviceId", "readingId")
-        ],
-    )
+    make_reading_table(dynamodb, "p-readings")
     output = {"ResultConfiguration": {"OutputLocation": "s3://lineage-lake/results/"}}
     athena = open_client("athena")
     athena.create_work_group(Name="penstock", Configuration=output)

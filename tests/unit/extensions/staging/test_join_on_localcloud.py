@@ -13,6 +13,7 @@ from penstock.extensions.staging import JoinEvent
 from penstock.sinks import DynamoDbClient, ObjectStore
 from systems.error_tables import make_error_table
 from systems.sessions import make_session
+from systems.tables import make_table
 from tests.unit.extensions.staging.joining import PLAN, World
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}
@@ -25,15 +26,7 @@ def world(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     database, s3 = session.resource("dynamodb"), session.resource("s3")
     keys = {"customers": ["customer"], "lines": ["id"], "trips": ["trip"], "done": ["trip"]}
     made = [
-        database.create_table(
-            TableName=name,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": key, "KeyType": kind}
-                for key, kind in zip(names, ("HASH", "RANGE"), strict=False)
-            ],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in names],
-        )
+        make_table(database, name, *names)
         for name, names in [
             *((f"p-{table}", names) for table, names in keys.items()),
             ("waiting", ["waitingFor", "driver"]),
