@@ -14,6 +14,12 @@ def refusal(call, **params):
     return error["Code"], error["Message"]
 
 
+def fails(code, message, call, **params):
+    """Make a call and see it refused with a code and a message that begins so."""
+    found, said = refusal(call, **params)
+    assert (found, said[: len(message)]) == (code, message)
+
+
 def code_of(refused):
     """The code of a refusal that was caught."""
     return refused.value.response["Error"]["Code"]

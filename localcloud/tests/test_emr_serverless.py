@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from botocore.exceptions import ClientError
+
+from tests.refusals import fails
 
 _NUMBERS = itertools.count(1)
 _NO_APPLICATION = "00ffffffffffffff"
@@ -37,13 +38,6 @@ def _state(emr, application_id):
     return emr.get_application(applicationId=application_id)["application"]["state"]
 
 
-def _fails(code, message, call, **arguments):
-    with pytest.raises(ClientError) as caught:
-        call(**arguments)
-    error = caught.value.response["Error"]
-    assert (error["Code"], error["Message"][: len(message)]) == (code, message)
-
-
 def test_an_application_is_made_and_described(emr, account):
     capacity = {
         "Driver": {"workerCount": 1, "workerConfiguration": {"cpu": "2vCPU", "memory": "4GB"}}
@@ -72,15 +66,15 @@ def test_an_application_is_made_and_described(emr, account):
 def test_an_invalid_application_is_rejected(emr):
     create, label = emr.create_application, "emr-spark-8.1.0"
     said = "Type FLINK is not supported, only Spark or Hive"
-    _fails("ValidationException", said, create, releaseLabel=label, type="FLINK")
+    fails("ValidationException", said, create, releaseLabel=label, type="FLINK")
     said = "1 validation error detected: Value '!' at 'name' failed to satisfy constraint: "
-    _fails("ValidationException", said, create, releaseLabel=label, type="SPARK", name="!")
+    fails("ValidationException", said, create, releaseLabel=label, type="SPARK", name="!")
     for unknown in ("emr-7.99.0", "emr-8.1.0", "emr-spark-8", "emr-6.5.0"):
         said = f"Release label {unknown} is not supported, expected one like emr-spark-8.1.0"
-        _fails("ValidationException", said, create, releaseLabel=unknown, type="SPARK")
+        fails("ValidationException", said, create, releaseLabel=unknown, type="SPARK")
     assert emr.list_applications()["applications"] == []
     said = f"Application {_NO_APPLICATION} does not exist"
-    _fails("ResourceNotFoundException", said, emr.get_application, applicationId=_NO_APPLICATION)
+    fails("ResourceNotFoundException", said, emr.get_application, applicationId=_NO_APPLICATION)
 
 
 def test_the_same_token_makes_one_application(emr, create):
@@ -103,7 +97,7 @@ def test_applications_are_listed_by_state_and_page(emr, create):
     assert names == [["a", "b"], ["c"], ["b"]]
     assert "nextToken" not in second
     said = "nextToken 'x' is unknown"
-    _fails("ValidationException", said, emr.list_applications, nextToken="x")
+    fails("ValidationException", said, emr.list_applications, nextToken="x")
 
 
 def test_an_application_is_started_stopped_and_deleted(emr, create):
@@ -113,17 +107,17 @@ def test_an_application_is_started_stopped_and_deleted(emr, create):
 
     for call, done in ((emr.delete_application, "deleted"), (emr.update_application, "updated")):
         said = f"Application {made} is STARTED and cannot be {done}; it must be CREATED or STOPPED"
-        _fails("ValidationException", said, call, applicationId=made)
+        fails("ValidationException", said, call, applicationId=made)
 
     emr.stop_application(applicationId=made)
     assert _state(emr, made) == "STOPPED"
     said = f"Application {made} is STOPPED and cannot be stopped; it must be STARTED"
-    _fails("ValidationException", said, emr.stop_application, applicationId=made)
+    fails("ValidationException", said, emr.stop_application, applicationId=made)
 
     emr.delete_application(applicationId=made)
     assert _state(emr, made) == "TERMINATED"
     said = f"Application {made} is TERMINATED and cannot be started; it must be CREATED, STARTED"
-    _fails("ValidationException", said, emr.start_application, applicationId=made)
+    fails("ValidationException", said, emr.start_application, applicationId=made)
 
 
 def test_an_application_at_rest_is_updated(emr, create):
@@ -152,11 +146,11 @@ def test_tags_come_and_go(emr, create):
         (emr.list_tags_for_resource, {}),
     ):
         said = f"Application {_NO_APPLICATION} does not exist"
-        _fails("ResourceNotFoundException", said, call, resourceArn=other, **more)
+        fails("ResourceNotFoundException", said, call, resourceArn=other, **more)
 
 
 def test_another_account_sees_no_application(client, create):
     stranger = client("emr-serverless", account="222222222222")
 
     said = "Application "
-    _fails("ResourceNotFoundException", said, stranger.get_application, applicationId=create())
+    fails("ResourceNotFoundException", said, stranger.get_application, applicationId=create())

@@ -45,6 +45,14 @@ def within(vpc):
     return {"VpcConfig": {"SubnetIds": [vpc[1]], "SecurityGroupIds": [vpc[2]]}, "Timeout": 20}
 
 
+def _wait_for_problem(lambda_, mapping):
+    def problem():
+        result = lambda_.get_event_source_mapping(UUID=mapping)["LastProcessingResult"]
+        return result.startswith("PROBLEM: ") and result
+
+    return wait_until("the problem", problem)
+
+
 def test_a_function_without_vpc_calls_aws(client):
     assert invoke(client, deploy(client, _ASK_STS, Timeout=20)) == ("111111111111", None)
 
@@ -81,11 +89,7 @@ def test_a_mapping_in_a_vpc_needs_endpoints_for_its_poller(client, vpc):
         SourceAccessConfigurations=[{"Type": "VPC_SUBNET", "URI": f"subnet:{subnet}"}],
     )["UUID"]
 
-    def problem():
-        result = lambda_.get_event_source_mapping(UUID=mapping)["LastProcessingResult"]
-        return result.startswith("PROBLEM: ") and result
-
-    said = wait_until("the problem", problem)
+    said = _wait_for_problem(lambda_, mapping)
     assert f"{other} has no endpoint for com.amazonaws.eu-central-1.sts" in said
     lambda_.delete_event_source_mapping(UUID=mapping)
 
@@ -120,11 +124,7 @@ def test_a_mapping_names_the_missing_hop(cloud, client):
         ],
     )["UUID"]
 
-    def problem():
-        result = lambda_.get_event_source_mapping(UUID=mapping)["LastProcessingResult"]
-        return result.startswith("PROBLEM: ") and result
-
-    said = wait_until("the problem", problem)
+    said = _wait_for_problem(lambda_, mapping)
     lambda_.delete_event_source_mapping(UUID=mapping)
     accounts.close()
     assert said.endswith(

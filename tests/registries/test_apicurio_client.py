@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from penstock.framing import encode_frame
-from penstock.registry import Registries, load_registries, load_registry
-from penstock.schemas import decode, encode
+from penstock.registry import load_registries, load_registry
+from penstock.schemas import encode
 from systems.java import JavaProgram
 from tests.fixtures.apicurio import Apicurio
-from tests.stubs.registries import Reading
+from tests.stubs.registries import Reading, read_value
 
 pytestmark = pytest.mark.java
 
@@ -54,14 +53,6 @@ def config(apicurio: Apicurio, mode: str) -> dict[str, str]:
     return {f"apicurio.registry.{key}": each for key, each in (given | _MODES[mode][0]).items()}
 
 
-def _read(registries: Registries, value: bytes, headers: dict[str, bytes]) -> tuple[str, int, Any]:
-    """Read a value as functions and jobs do: name and number of its version, and the event."""
-    frame = registries.decode(value, headers.items())
-    assert frame is not None
-    version = registries.find(frame.key)
-    return version.name, version.number, decode(frame.payload, version.schema)
-
-
 def test_we_read_what_apicurios_serialiser_writes(
     java: JavaProgram, url: str, mode: str, config: dict[str, str], reading: Reading
 ) -> None:
@@ -83,7 +74,7 @@ def test_we_read_what_apicurios_serialiser_writes(
         headers = {name: bytes.fromhex(each) for name, each in answer["headers"].items()}
 
         assert len(payload) == _MODES[mode][1] + len(encode(event, schema))
-        assert _read(registries, payload, headers) == ("readings", number, event)
+        assert read_value(registries, payload, headers) == ("readings", number, event)
 
 
 def test_apicurios_deserialiser_reads_what_we_write(

@@ -22,7 +22,7 @@ from penstock.framing import SchemaKey, encode_frame
 from penstock.registry import Registries, VersionStatus, load_registries, load_registry
 from penstock.schemas import canonical_form, decode, encode
 from tests.fixtures.apicurio import Apicurio
-from tests.stubs.registries import Reading
+from tests.stubs.registries import Reading, read_value
 
 pytestmark = pytest.mark.java
 
@@ -37,14 +37,6 @@ def client(apicurio: Apicurio) -> Iterator[SchemaRegistryClient]:
     client._rest_client.session.close()  # it has no method for that
 
 
-def _read(registries: Registries, value: bytes) -> tuple[str, int, Any]:
-    """Read a value as functions and jobs do: name and number of its version, and the event."""
-    frame = registries.decode(value)
-    assert frame is not None
-    version = registries.find(frame.key)
-    return version.name, version.number, decode(frame.payload, version.schema)
-
-
 def test_we_read_what_confluents_serialiser_writes(
     apicurio: Apicurio, client: SchemaRegistryClient, reading: Reading
 ) -> None:
@@ -56,7 +48,7 @@ def test_we_read_what_confluents_serialiser_writes(
     ]
     registries = load_registries(apicurio.confluent_url)
 
-    assert [_read(registries, value) for value in values] == [
+    assert [read_value(registries, value) for value in values] == [
         ("readings", 1, first),
         ("readings", 2, second),
     ]
@@ -91,7 +83,7 @@ def test_each_naming_of_subjects_is_read(
     key = AvroSerializer(client, '"string"')("k", _KEY)
 
     def read(options: str, value: bytes) -> tuple[str, int, Any]:
-        return _read(load_registries(f"{apicurio.confluent_url}{options}"), value)
+        return read_value(load_registries(f"{apicurio.confluent_url}{options}"), value)
 
     assert read("?naming=record", value) == ("Reading", 1, event)
     more = event | {"temperature": None}
@@ -136,7 +128,7 @@ def test_a_version_that_was_deleted_is_still_read(
     client.delete_version("readings-value", 1)
     registry = load_registry(apicurio.confluent_url)
 
-    assert _read(Registries([registry]), value) == ("readings", 1, event)
+    assert read_value(Registries([registry]), value) == ("readings", 1, event)
     assert [each.number for each in registry.versions("readings")] == [2]
     assert registry.get(SchemaKey.parse(_id_of(value))).status is VersionStatus.DELETING
 

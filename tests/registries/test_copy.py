@@ -7,7 +7,6 @@ import re
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -15,11 +14,11 @@ import pytest
 from penstock.cli import main
 from penstock.errors import SchemaNotFoundError
 from penstock.framing import SchemaKey, encode_frame
-from penstock.registry import Registries, load_admin, load_backup, load_registries
-from penstock.schemas import Compatibility, decode, encode, load_schema
+from penstock.registry import load_admin, load_backup, load_registries
+from penstock.schemas import Compatibility, encode, load_schema
 from tests.fixtures.commands import read_json
 from tests.fixtures.copies import Move, form, glue, move, shape
-from tests.stubs.registries import Reading
+from tests.stubs.registries import Reading, read_value
 from tests.stubs.terminal import Terminal
 
 __all__ = ["glue", "move"]
@@ -93,17 +92,10 @@ def test_old_records_are_read_by_the_old_registry_and_without_it_by_the_map(move
     moved = load_registries(move.glue_url, [move.map_file])
 
     for value in values:
-        assert _read(moved, value) == ("readings", 3, event)
-    assert _read(both, values[1]) == ("readings", 3, event)
+        assert read_value(moved, value) == ("readings", 3, event)
+    assert read_value(both, values[1]) == ("readings", 3, event)
     with pytest.raises(SchemaNotFoundError):
-        _read(both, values[0])
-
-
-def _read(registries: Registries, value: bytes) -> tuple[str, int, Any]:
-    frame = registries.decode(value)
-    assert frame is not None
-    version = registries.find(frame.key)
-    return version.name, version.number, decode(frame.payload, version.schema)
+        read_value(both, values[0])
 
 
 def test_glue_is_copied_to_a_registry_of_another_kind(move: Move, reading: Reading) -> None:
@@ -168,7 +160,11 @@ def test_a_deleted_version_is_in_the_map_and_not_in_the_copy(move: Move, reading
         (1, "DELETING", "leave-out", None), (2, "AVAILABLE", "register", 1),
         (3, "AVAILABLE", "register", 2),
     ]  # fmt: skip
-    assert _read(load_registries(move.glue_url, [move.map_file]), value) == ("readings", 1, event)
+    assert read_value(load_registries(move.glue_url, [move.map_file]), value) == (
+        "readings",
+        1,
+        event,
+    )
 
 
 def test_a_version_that_the_mode_refuses_is_named_and_nothing_of_its_schema_is_copied(

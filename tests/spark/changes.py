@@ -25,7 +25,7 @@ from penstock.spark.state.lease import NoLease
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.batches import open_batches
-from tests.spark.records import KAFKA
+from tests.spark.records import KAFKA, make_record
 from tests.spark.sinks import FileErrors
 
 # Yesterday, since a job forgets deletions that are older than Kafka's records.
@@ -114,36 +114,29 @@ class Source:
             del row[name]
 
     def value_schema(self):
-        row = {
-            "type": "record", "name": "Value", "namespace": "pagila.film",
-            "fields": [_field(name, type_) for name, (type_, _) in self.columns.items()],
-        }  # fmt: skip
+        fields = [(name, type_) for name, (type_, _) in self.columns.items()]
         if self.flattened:
-            added = {
-                "__op": "string", "__lsn": ["null", "long"], "__source_ts_ms": ["null", "long"],
-                "__source_snapshot": ["null", "string"], "__deleted": ["null", "string"],
-                "__source_sequence": ["null", "string"],
-            }  # fmt: skip
-            row["fields"] += [_field(name, type_) for name, type_ in added.items()]
+            fields += [
+                ("__op", "string"), ("__lsn", ["null", "long"]),
+                ("__source_ts_ms", ["null", "long"]), ("__source_snapshot", ["null", "string"]),
+                ("__deleted", ["null", "string"]), ("__source_sequence", ["null", "string"]),
+            ]  # fmt: skip
+        row = {"namespace": "pagila.film", **make_record(*fields, name="Value")}
+        if self.flattened:
             return row
-        source = {
-            "type": "record", "name": "Source", "fields": [
-                _field("ts_ms", "long"), _field("snapshot", ["null", "string"]),
-                _field("db", "string"), _field("schema", "string"), _field("table", "string"),
-                _field("lsn", ["null", "long"]), _field("sequence", ["null", "string"]),
-            ],
-        }  # fmt: skip
-        return {
-            "type": "record", "name": "Envelope", "namespace": "pagila.film", "fields": [
-                _field("before", ["null", row]), _field("after", ["null", "Value"]),
-                _field("source", source), _field("op", "string"),
-                _field("ts_ms", ["null", "long"]),
-            ],
-        }  # fmt: skip
+        source = make_record(
+            ("ts_ms", "long"), ("snapshot", ["null", "string"]), ("db", "string"),
+            ("schema", "string"), ("table", "string"), ("lsn", ["null", "long"]),
+            ("sequence", ["null", "string"]), name="Source",
+        )  # fmt: skip
+        envelope = make_record(
+            ("before", ["null", row]), ("after", ["null", "Value"]), ("source", source),
+            ("op", "string"), ("ts_ms", ["null", "long"]), name="Envelope",
+        )  # fmt: skip
+        return {"namespace": "pagila.film", **envelope}
 
     def key_schema(self):
-        fields = [_field(each, self.columns[each][0]) for each in self.key]
-        return {"type": "record", "name": "Key", "fields": fields}
+        return make_record(*((each, self.columns[each][0]) for each in self.key), name="Key")
 
     def _read_key(self, row):
         return {each: row[each] for each in self.key} or None
@@ -293,8 +286,3 @@ class CdcJob:
 
 def _is_long(value):
     return value is not None and len(str(value)) >= len(LONG)
-
-
-def _field(name, type_):
-    optional = isinstance(type_, list) and type_[0] == "null"
-    return {"name": name, "type": type_} | ({"default": None} if optional else {})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import RegistryUnavailableError
 from penstock.framing import SchemaKey
-from penstock.registry import Registration, SchemaRegistry, SchemaStore, SchemaVersion
+from penstock.registry import Registration, Registries, SchemaRegistry, SchemaStore, SchemaVersion
 from penstock.registry.memory import MemoryRegistry
-from penstock.schemas import Schema
+from penstock.schemas import Schema, decode
 
 Reading = Callable[..., Schema]
 UNKNOWN = SchemaKey.parse("00000000-0000-4000-8000-000000000000")
@@ -25,6 +25,16 @@ def make_reading(**types: str) -> Schema:
         for name, type_ in sorted(types.items())
     ]
     return {"type": "record", "name": "Reading", "fields": fields}
+
+
+def read_value(
+    registries: Registries, value: bytes, headers: Mapping[str, bytes] | None = None
+) -> tuple[str, int, Any]:
+    """Read a value as functions and jobs do: name and number of its version, and the event."""
+    frame = registries.decode(value, (headers or {}).items())
+    assert frame is not None
+    version = registries.find(frame.key)
+    return version.name, version.number, decode(frame.payload, version.schema)
 
 
 @dataclass

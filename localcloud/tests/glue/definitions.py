@@ -1,11 +1,8 @@
-"""Definitions of schemas for tests, and how tests look at versions and refusals."""
+"""Definitions of schemas for tests, and how tests look at versions."""
 
 from __future__ import annotations
 
 import json
-
-import pytest
-from botocore.exceptions import ClientError
 
 
 def avro(**fields):
@@ -24,14 +21,6 @@ SECOND = avro(id="string", t="double?")  # may follow the first in every mode
 REFUSED = avro(id="long")  # may follow it in none
 MESSAGE = 'syntax = "proto3"; message Reading { string id = 1; }'
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-
-
-def fails(code, message, call, **arguments):
-    """Make a call and see it refused with a code and a message that begins so."""
-    with pytest.raises(ClientError) as caught:
-        call(**arguments)
-    error = caught.value.response["Error"]
-    assert (error["Code"], error["Message"][: len(message)]) == (code, message)
 
 
 def read_number(glue, schema_id, number):

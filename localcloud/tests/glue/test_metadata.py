@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.glue.definitions import UNKNOWN, fails, read_number
+from tests.glue.definitions import UNKNOWN, read_number
+from tests.refusals import fails
 
 
 def _pair(key, value):

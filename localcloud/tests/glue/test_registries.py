@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.glue.definitions import fails, read_number
+from tests.glue.definitions import read_number
+from tests.refusals import fails
 
 
 def test_a_registry_is_made_once_and_described(glue, account):

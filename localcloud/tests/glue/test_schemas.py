@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.glue.definitions import FIRST, REFUSED, SECOND, fails, read_number
+from tests.glue.definitions import FIRST, REFUSED, SECOND, read_number
+from tests.refusals import fails
 
 
 def test_a_schema_is_made_with_its_first_version(glue, account):

@@ -13,9 +13,9 @@ from tests.glue.definitions import (
     REFUSED,
     SECOND,
     avro,
-    fails,
     read_number,
 )
+from tests.refusals import fails
 
 # What follows a first version with `a` (a number) and an optional `b`.
 _CASES = {

@@ -13,9 +13,9 @@ from tests.glue.definitions import (
     SECOND,
     UNKNOWN,
     avro,
-    fails,
     read_number,
 )
+from tests.refusals import fails
 
 
 def test_the_same_text_is_the_same_version(glue, schema):

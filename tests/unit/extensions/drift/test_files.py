@@ -17,19 +17,12 @@ from penstock.extensions.drift._footers import read_footer
 from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.parquet.glue_table import GlueTable
 from penstock.extensions.parquet.spark.columns import PARTITION_KEYS, grow_columns
-from penstock.schemas import merge_schemas
 from penstock.spark.columns import to_spark
-from penstock.tables import read_event
 from penstock.tables.columns import Column, Struct
 from systems.sessions import make_session
-from tests.fixtures.lakes import ACCOUNT, Lake, lake
+from tests.fixtures.lakes import ACCOUNT, Lake, event_of, lake
 
 __all__ = ["lake"]
-
-
-def _event(**types: Any) -> Struct:
-    fields = [{"name": name, "type": type_} for name, type_ in types.items()]
-    return read_event(merge_schemas([{"type": "record", "name": "e", "fields": fields}]))
 
 
 def _find(lake: Lake, event: Struct) -> list[tuple[Any, ...]]:
@@ -47,7 +40,7 @@ def _find(lake: Lake, event: Struct) -> list[tuple[Any, ...]]:
 
 
 def test_a_table_of_the_job_keeps_a_field_beside_a_partition_key(lake: Lake) -> None:
-    event = _event(day="string")
+    event = event_of(day="string")
     lake.create_files("p", {"day_2": "string"}, "query", "batch", "part", "day")
 
     assert _find(lake, event) == []
@@ -74,7 +67,7 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
     )
     fields = [{"name": "X", "type": "long"}, {"name": "x", "type": "int"}]
     inner = {"type": "record", "name": "i", "fields": fields}
-    event = _event(a="long", b="double", deviceName="string", s=inner, T="string", Day="string")
+    event = event_of(a="long", b="double", deviceName="string", s=inner, T="string", Day="string")
     of_files = [
         ("glue db.p", "b", "bigint", "double", 1),
         ("glue db.p partition 1", "a", "string", "bigint", 1),
@@ -125,7 +118,7 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
 
 def test_a_new_column_with_another_name_has_its_field_in_the_comment(lake: Lake) -> None:
     lake.create_files("p", {"temp": "int"})
-    target = TableTarget(_event(Temp="int", temp="long"), (lake.name("p"),))
+    target = TableTarget(event_of(Temp="int", temp="long"), (lake.name("p"),))
 
     (synced,) = sync_tables([target], apply=True)
 
@@ -139,7 +132,7 @@ def test_a_job_does_not_change_the_columns_that_a_sync_made(lake: Lake) -> None:
     where, client = f"s3://{lake.bucket}/files/p", AwsClient(Service.GLUE, make_session(ACCOUNT))
     job = GlueTable(lake.name("p"), where, PARTITION_KEYS, client)
     inner = {"type": "record", "name": "i", "fields": [{"name": "X", "type": "long"}]}
-    versions = [_event(a="int"), _event(a="long", day="string", deviceName="string", s=inner)]
+    versions = [event_of(a="int"), event_of(a="long", day="string", deviceName="string", s=inner)]
 
     def grow(event: Struct) -> str:
         job.grow(lambda found: grow_columns(job.name, found, to_spark(event)))
@@ -168,7 +161,7 @@ def test_a_table_that_somebody_changed_meanwhile_is_read_again(
     monkeypatch.setattr(Clients, "set_columns", lose)
     clients = Clients()
     (synced,) = sync_tables(
-        [TableTarget(_event(a="long"), (lake.name("p"),))], apply=True, clients=clients
+        [TableTarget(event_of(a="long"), (lake.name("p"),))], apply=True, clients=clients
     )
 
     assert synced.applied and lake.columns("p") == {"a": "bigint"}
@@ -243,7 +236,7 @@ def test_the_oldest_and_the_newest_file_of_each_folder_come_first(lake: Lake) ->
     for folder, files in {"x": 4, "y": 1, "z": 2}.items():
         for at in range(files):
             lake.put_file(f"p/{folder}/{at}.parquet", a=f"text {at}")
-    target = TableTarget(_event(a="int"), (lake.name("p"),))
+    target = TableTarget(event_of(a="int"), (lake.name("p"),))
 
     few = inspect_tables([target], Limits(files=5))
     found = inspect_tables([target])
@@ -261,7 +254,7 @@ def test_a_view_has_no_files_to_compare(lake: Lake) -> None:
     lake.glue.create_table(DatabaseName=lake.database, TableInput=view)
 
     with pytest.raises(OperationError, match=r"\.v has no files, expected a table and no view"):
-        inspect_tables([TableTarget(_event(a="int"), (lake.name("v"),))])
+        inspect_tables([TableTarget(event_of(a="int"), (lake.name("v"),))])
 
 
 def test_a_sync_does_without_pyarrow() -> None:

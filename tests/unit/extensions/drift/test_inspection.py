@@ -21,10 +21,8 @@ from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailab
 from penstock.extensions.drift._clients import Clients
 from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.drift.operation import TableSettings, sync_lake
-from penstock.schemas import merge_schemas
-from penstock.tables import read_event
 from systems.sessions import REGION
-from tests.fixtures.lakes import ACCOUNT, Lake, lake
+from tests.fixtures.lakes import ACCOUNT, Lake, event_of, lake
 
 __all__ = ["lake"]
 
@@ -36,11 +34,6 @@ _PRODUCER = "333333333333"
 _READER = f"arn:aws:iam::{_PRODUCER}:role/penstock-analytics-reader"
 _INT, _LONG, _FLOAT = iceberg.IntegerType(), iceberg.LongType(), iceberg.FloatType()
 _DOUBLE, _TEXT = iceberg.DoubleType(), iceberg.StringType()
-
-
-def _event(**types: Any) -> Any:
-    fields = [{"name": name, "type": type_} for name, type_ in types.items()]
-    return read_event(merge_schemas([{"type": "record", "name": "e", "fields": fields}]))
 
 
 def _record(**types: Any) -> dict[str, Any]:
@@ -75,7 +68,7 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
         ("m", iceberg.MapType(92, _TEXT, 93, iceberg.DecimalType(5, 2))),
     )
     money = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
-    event = _event(
+    event = event_of(
         a="long",
         b="double",
         s=_record(x="long", key="int", y="string"),
@@ -134,7 +127,7 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
 
 def test_an_unsafe_change_is_left_with_its_instruction(lake: Lake) -> None:
     lake.create("t", ("a", _LONG), ("b", _TEXT), ("gone", _TEXT), ("A", _TEXT), ("d", _DOUBLE))
-    event = _event(a="double", b="int", d="long", s=_record(x="string"))
+    event = event_of(a="double", b="int", d="long", s=_record(x="string"))
 
     synced = _sync(lake, event)
 
@@ -153,13 +146,13 @@ def test_an_unsafe_change_is_left_with_its_instruction(lake: Lake) -> None:
 def test_a_renamed_column_keeps_its_field_by_its_comment(lake: Lake) -> None:
     lake.create("t", ("pressure_bar", _DOUBLE, {"doc": "field pressure"}), ("flow", _DOUBLE))
 
-    assert _find(lake, _event(pressure="float", flow="double")) == []
+    assert _find(lake, event_of(pressure="float", flow="double")) == []
 
 
 def test_columns_of_ours_are_added_and_compared(lake: Lake) -> None:
     lake.create("t", ("_offset", _INT), ("_before_1_a", _INT), ("a", _INT), own=False)
 
-    synced = _sync(lake, _event(a="int"))
+    synced = _sync(lake, event_of(a="int"))
 
     assert [each.column for each in synced.changes if each.place.startswith("iceberg")] == [
         "_event_time",
@@ -177,7 +170,7 @@ def test_columns_of_ours_are_added_and_compared(lake: Lake) -> None:
 def test_files_of_a_table_are_compared_by_field_id(lake: Lake) -> None:
     table = lake.create("t", ("a", _INT), ("b", _TEXT), own=False)
     table.append(pa.table({"a": pa.array([1], pa.int32()), "b": ["x"]}))
-    event = _event(a="long", b="string")
+    event = event_of(a="long", b="string")
     _sync(lake, event)
     lake.load("t").append(pa.table({"a": pa.array([1]), "b": ["x"]}))
     clients = Clients()
@@ -209,7 +202,7 @@ def test_a_copy_in_glue_that_somebody_edited_is_written_again(lake: Lake) -> Non
         "StorageDescriptor": {**storage, "Columns": [*kept, {"Name": "z", "Type": "int"}]},
     }
     lake.glue.update_table(DatabaseName=lake.database, TableInput=edited)
-    event = _event(a="int")
+    event = event_of(a="int")
 
     before = lake.load("t").metadata_location
     assert _find(lake, event) == [
@@ -235,7 +228,7 @@ def test_old_metadata_is_deleted_as_the_table_says(
     clients = Clients()
     target = lake.name("t")
 
-    for event in (_event(a="int"), _event(a="long")):
+    for event in (event_of(a="int"), event_of(a="long")):
         (synced,) = sync_tables([TableTarget(event, (target,))], apply=True, clients=clients)
         assert synced.applied
     assert clients.calls["DeleteObject"] == 2
@@ -244,7 +237,7 @@ def test_old_metadata_is_deleted_as_the_table_says(
         raise SinkAccessDeniedError(f"{location} cannot be deleted: AccessDenied")
 
     monkeypatch.setattr(Clients, "delete", deny)
-    assert _sync(lake, _event(a="long", b="int")).applied
+    assert _sync(lake, event_of(a="long", b="int")).applied
     assert "Failed to delete metadata file" in caplog.text
 
 
@@ -262,7 +255,7 @@ def test_unreadable_metadata_is_an_error(lake: Lake, parameters: dict[str, str],
     lake.glue.create_table(DatabaseName=lake.database, TableInput=entry)
 
     with pytest.raises(OperationError, match=said):
-        _sync(lake, _event(a="int"))
+        _sync(lake, event_of(a="int"))
 
 
 def test_a_change_that_iceberg_refuses_is_an_error(
@@ -275,11 +268,11 @@ def test_a_change_that_iceberg_refuses_is_an_error(
 
     monkeypatch.setattr("pyiceberg.table.update.schema.UpdateSchema.update_column", refuse)
     with pytest.raises(OperationError, match=r"\.t cannot be changed: Cannot change column type"):
-        _sync(lake, _event(a="long"))
+        _sync(lake, event_of(a="long"))
 
 
 def test_a_missing_table_is_a_difference(lake: Lake) -> None:
-    synced = _sync(lake, _event(a="int"))
+    synced = _sync(lake, event_of(a="int"))
 
     assert [(each.found, each.advice[:20]) for each in synced.left] == [
         ("no table", "the job's first batc")
@@ -294,7 +287,7 @@ def test_many_tables_are_found_and_read_with_few_calls(lake: Lake) -> None:
     clients = Clients()
     tables = tuple(map(lake.name, names))
 
-    found = inspect_tables([TableTarget(_event(a="int"), tables)], Limits(files=2), clients)
+    found = inspect_tables([TableTarget(event_of(a="int"), tables)], Limits(files=2), clients)
 
     assert found.calls == {"GetTables": 1, "GetObject": 3 * 3 + 2}
     assert (found.files, found.files_left) == (2, 1)
@@ -314,7 +307,7 @@ def test_a_change_is_planned_again_if_another_commit_came_first(
         return found
 
     monkeypatch.setattr(Clients, "find_tables", find_and_lose)
-    event = _event(a="long", x="int", y="int")
+    event = event_of(a="long", x="int", y="int")
 
     assert [each.column for each in _sync(lake, event).changes] == ["a", "a"]
     assert lake.columns("t") == {"a": "bigint", "x": "int", "y": "int"}
@@ -333,14 +326,14 @@ def test_a_commit_that_glue_rejects_is_made_again_until_the_time_is_over(
         return commit(*words)
 
     monkeypatch.setattr(GlueCatalog, "commit_table", reject)
-    assert _sync(lake, _event(a="long")).applied
+    assert _sync(lake, event_of(a="long")).applied
 
     left[0] = 1
     monkeypatch.setattr("penstock.extensions.drift.inspection.ATTEMPTS", Attempts(1, 1, 0))
     with pytest.raises(
         SinkUnavailableError, match=r"the columns of .*\.t could not be changed for 0 s: each time"
     ):
-        _sync(lake, _event(a="long", b="int"))
+        _sync(lake, event_of(a="long", b="int"))
 
 
 def test_a_version_of_another_account_is_a_column_by_the_policy_that_terraform_plans(
