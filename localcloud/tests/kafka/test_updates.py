@@ -167,6 +167,34 @@ def test_client_certificates_open_a_listener(kafka, client, make_cluster, preten
     assert message == "localcloud has no VPC connectivity with TLS; enable SCRAM or IAM"
 
 
+def test_logins_that_are_not_given_stay(kafka, client, make_cluster, pretended):
+    """So a login whose block Terraform no longer has is not closed."""
+    authority = PrivateAuthority.make(client("acm-pca")).arn
+    trusted = {"Tls": {"CertificateAuthorityArnList": [authority]}}
+    shown = make_cluster(ClientAuthentication={**SCRAM_AND_IAM, **trusted})
+    message = refuse(kafka, "update_security", shown, ClientAuthentication=SCRAM_AND_IAM)
+    assert message.startswith("The request does not include any updates to the security setting")
+
+    off = {"Tls": {"Enabled": False}}
+    update(kafka, "update_security", shown, ClientAuthentication=off)
+
+    shown = wait_for(kafka, shown["ClusterArn"])
+    assert shown["ClientAuthentication"] == {**SCRAM_AND_IAM, **off}
+    assert pretended[shown["ClusterName"]].listeners == {"SCRAM", "IAM"}
+    refuse(kafka, "update_security", shown, ClientAuthentication={**SCRAM_AND_IAM, **off})
+
+
+def test_encryption_changes_without_a_login(kafka, make_cluster):
+    anyone = {"Unauthenticated": {"Enabled": True}}
+    shown = make_cluster(ClientAuthentication=anyone)
+    both = {"EncryptionInTransit": {"ClientBroker": "TLS_PLAINTEXT"}}
+    update(kafka, "update_security", shown, EncryptionInfo=both)
+    shown = wait_for(kafka, shown["ClusterArn"])
+    expected = {"ClientBroker": "TLS_PLAINTEXT", "InCluster": True}
+    assert shown["EncryptionInfo"]["EncryptionInTransit"] == expected
+    refuse(kafka, "update_security", shown, EncryptionInfo=both)
+
+
 def test_connectivity_opens_for_enabled_logins(kafka, make_cluster, make_configuration):
     scram = {"Sasl": {"Scram": {"Enabled": True}}}
     configuration = make_configuration("allow.everyone.if.no.acl.found=false")

@@ -144,15 +144,19 @@ def update_security(call: Call) -> dict[str, Any]:
     """Change the ways to log in, by opening and closing listeners."""
     given = _pick(call, "ClientAuthentication", "EncryptionInfo")
     cluster = find_own_cluster(call)
-    wanted = {**cluster.settings, **given}
-    wanted["EncryptionInfo"] = {
-        **cluster.settings["EncryptionInfo"],
-        **given.get("EncryptionInfo", {}),
-    }
+    changes = _merge_security(cluster.settings, given)
+    wanted = {**cluster.settings, **changes}
     check_security(wanted)
+    if changes["EncryptionInfo"] == cluster.settings["EncryptionInfo"] and (
+        listening(wanted) == listening(cluster.settings)
+    ):
+        raise bad_request(
+            "The request does not include any updates to the security setting of the cluster. "
+            "Verify the request, then try again."
+        )
 
     def change(cluster: Cluster) -> None:
-        _open_listeners(cluster, wanted)
+        _open_listeners(cluster, changes)
         plug_nodes(call.cloud, cluster)
 
     return begin_update(call, "UPDATE_SECURITY", given, change)
@@ -172,6 +176,17 @@ def reboot_broker(call: Call) -> dict[str, Any]:
             running(cluster).restart(node.broker_id)
 
     return begin_update(call, "REBOOT_NODE", {}, change)
+
+
+def _merge_security(settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the changed settings; members that are not given stay: `msk-security-members`."""
+    encryption = {**settings["EncryptionInfo"], **given.get("EncryptionInfo", {})}
+    encryption["EncryptionInTransit"] = {
+        **settings["EncryptionInfo"]["EncryptionInTransit"],
+        **encryption["EncryptionInTransit"],
+    }
+    login = {**settings.get("ClientAuthentication", {}), **given.get("ClientAuthentication", {})}
+    return {"ClientAuthentication": login, "EncryptionInfo": encryption}
 
 
 def _open_listeners(cluster: Cluster, changes: dict[str, Any]) -> None:
