@@ -70,8 +70,8 @@ variable "cluster" {
     # A serverless one takes no other setting, and can only be used inside this account.
     type         = optional(string, "provisioned")
     broker_count = optional(number)
-    # ARNs of private CAs, for programs that log in by a client certificate.
-    certificate_authorities = optional(list(string), [])
+    # ARNs of private CAs, for programs that log in by a client certificate. After the last one: [].
+    certificate_authorities = optional(list(string))
     # PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync.
     enhanced_monitoring = optional(string)
     instance_type       = optional(string)
@@ -89,8 +89,8 @@ variable "cluster" {
     error_message = "A serverless cluster cannot be read from other accounts; empty consumers, or make the cluster provisioned."
   }
   validation {
-    condition     = alltrue(flatten([for consumer in var.consumers : [for program in values(consumer.programs) : program.certificate == null || length(var.cluster.certificate_authorities) > 0 && var.exposure.kind != "multi_vpc"]]))
-    error_message = "Programs log in by a client certificate, cluster.certificate_authorities has ${length(var.cluster.certificate_authorities)} private CAs, and exposure.kind is ${var.exposure.kind}; name the CA of the certificates, and use privatelink or peering, since the connections of multi_vpc carry SCRAM alone."
+    condition     = alltrue(flatten([for consumer in var.consumers : [for program in values(consumer.programs) : program.certificate == null || length(coalesce(var.cluster.certificate_authorities, [])) > 0 && var.exposure.kind != "multi_vpc"]]))
+    error_message = "Programs log in by a client certificate, cluster.certificate_authorities has ${length(coalesce(var.cluster.certificate_authorities, []))} private CAs, and exposure.kind is ${var.exposure.kind}; name the CA of the certificates, and use privatelink or peering, since the connections of multi_vpc carry SCRAM alone."
   }
 }
 

@@ -99,8 +99,9 @@ resource "aws_msk_cluster" "this" {
       scram = true
     }
 
+    # With an empty list the provider switches these logins off; without the block it says nothing of them.
     dynamic "tls" {
-      for_each = length(var.cluster.certificate_authorities) > 0 ? [true] : []
+      for_each = var.cluster.certificate_authorities != null ? [true] : []
 
       content {
         certificate_authority_arns = var.cluster.certificate_authorities
@@ -169,6 +170,12 @@ resource "aws_msk_cluster" "this" {
         self.broker_node_group_info[0].connectivity_info[0].vpc_connectivity[0].client_authentication[0].sasl[0].scram, false
       )
       error_message = "The cluster still has multi-VPC connectivity, which Terraform cannot take back; delete its connections and run `aws kafka update-connectivity` as in the module's README, or set exposure to multi_vpc."
+    }
+
+    # The same with a way to log in: MSK would keep it, or refuse this apply and each later one.
+    postcondition {
+      condition     = var.cluster.certificate_authorities != null || self.bootstrap_brokers_tls == ""
+      error_message = "The cluster still admits client certificates, and would go on without certificate_authorities; set it to [], which switches these logins off, and leave it so."
     }
   }
 }

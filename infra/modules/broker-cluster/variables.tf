@@ -14,8 +14,8 @@ variable "cluster" {
   type = object({
     type         = optional(string, "provisioned")
     broker_count = optional(number)
-    # ARNs of private CAs: brokers take a client certificate of theirs as a login, on port 9094.
-    certificate_authorities = optional(list(string), [])
+    # ARNs of private CAs: brokers take a client certificate of theirs as a login, on port 9094. After the last one: [].
+    certificate_authorities = optional(list(string))
     enhanced_monitoring     = optional(string)
     instance_type           = optional(string)
     kafka_version           = optional(string)
@@ -30,8 +30,8 @@ variable "cluster" {
     error_message = "cluster.type is ${var.cluster.type}; choose provisioned or serverless."
   }
   validation {
-    condition = var.cluster.type != "serverless" || length(var.cluster.certificate_authorities) == 0 && length(var.cluster.properties) == 0 && alltrue([
-      for name in ["broker_count", "enhanced_monitoring", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
+    condition = var.cluster.type != "serverless" || length(var.cluster.properties) == 0 && alltrue([
+      for name in ["broker_count", "certificate_authorities", "enhanced_monitoring", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
     ])
     error_message = "A serverless cluster has no brokers to set up; take broker_count, certificate_authorities, enhanced_monitoring, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
   }
@@ -42,8 +42,8 @@ variable "cluster" {
     error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)} in ${length(var.subnet_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones, up to 60."
   }
   validation {
-    condition     = alltrue([for arn in var.cluster.certificate_authorities : can(regex("^arn:[a-z-]+:acm-pca:[a-z0-9-]+:[0-9]{12}:certificate-authority/[0-9a-f-]{36}$", arn))])
-    error_message = "certificate_authorities has ${join(", ", var.cluster.certificate_authorities)}; give ARNs of private CAs (AWS Private CA) in the region of the cluster."
+    condition     = alltrue([for arn in coalesce(var.cluster.certificate_authorities, []) : can(regex("^arn:[a-z-]+:acm-pca:[a-z0-9-]+:[0-9]{12}:certificate-authority/[0-9a-f-]{36}$", arn))])
+    error_message = "certificate_authorities has ${join(", ", coalesce(var.cluster.certificate_authorities, []))}; give ARNs of private CAs (AWS Private CA) in the region of the cluster."
   }
   validation {
     condition     = contains(["DEFAULT", "PER_BROKER", "PER_TOPIC_PER_BROKER", "PER_TOPIC_PER_PARTITION"], coalesce(var.cluster.enhanced_monitoring, "DEFAULT"))
