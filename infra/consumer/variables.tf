@@ -130,7 +130,8 @@ variable "mapping" {
     # An alarm rings if more records of a partition wait: for a function for 15 minutes, for a job after each batch that
     # ends within 15 minutes, or after its last one.
     lag_records = optional(number, 10000)
-    # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds.
+    # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds. A change
+    # replaces the mappings.
     park_failed_batches = optional(bool, false)
     # Null: on-demand pollers.
     provisioned = optional(object({ minimum_pollers = optional(number, 1), maximum_pollers = optional(number, 2) }))

@@ -7,6 +7,8 @@ order in which things are made, changed and destroyed.
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,8 @@ _ACCOUNT = "930000000001"
 _CONSUMERS = ("222222222222", "333333333333")  # of the root's policy
 _HERE = Path(__file__).parent
 _INFRA = _HERE.parents[1] / "infra"
+_MAPPING = 'aws_lambda_event_source_mapping.this["sensor"]'
+_PACKAGE = _HERE.parents[1] / "tests/data/tiny.zip"
 
 
 def _schema(*fields):
@@ -39,6 +43,7 @@ _MADE = {
     "connectable": False,
     "definition": _FIRST,
     "host": {"instance_type": "t4g.small"},
+    "mapping": {"park_failed_batches": True},
     "partitions": 3,
     "rows": "country = 'DE'",
 }
@@ -48,10 +53,14 @@ _CHANGED = {
     "connectable": True,
     "definition": _SECOND,
     "host": {"instance_type": "t4g.micro"},
+    "mapping": {"park_failed_batches": True},
     "partitions": 5,
     "rows": "country = 'FR'",
 }
-_REFUSED = _CHANGED | {"definition": _schema(_ID | {"type": "long"})}
+_REFUSED = _CHANGED | {
+    "definition": _schema(_ID | {"type": "long"}),
+    "mapping": {"park_failed_batches": False},
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +79,7 @@ def made(cloud, client, pretended, tmp_path_factory):
         copy_infra(_INFRA / part, folder / _HERE.name / part)
     allow_destroy(folder / _HERE.name / "modules")
     terraform = Terraform(_HERE / "root", folder, cloud.endpoint, _ACCOUNT)
+    shutil.copy(_PACKAGE, terraform.folder / "consumer-lambda.zip")
     terraform.apply(**_MADE)
     return terraform
 
@@ -81,16 +91,22 @@ def outputs(made):
 
 
 @pytest.fixture(scope="module")
-def changed(made, outputs):
+def told():
+    """What Terraform told of each apply after the first."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def changed(made, outputs, told):
     """The root with other arguments."""
-    made.apply(**_CHANGED)
+    told.append(made.apply(**_CHANGED))
     return made
 
 
 @pytest.fixture(scope="module")
-def refused(changed):
-    """The root with a schema that Glue refuses."""
-    changed.apply(**_REFUSED)
+def refused(changed, told):
+    """The root with a schema that Glue refuses, and without a bucket for failed batches."""
+    told.append(changed.apply(**_REFUSED))
     return changed
 
 
@@ -103,6 +119,13 @@ def destroyed(refused):
 @pytest.fixture(scope="module")
 def glue(client):
     return client("glue", account=_ACCOUNT)
+
+
+def _find_steps(told, module):
+    """Find what was done with the resources of a module, in order."""
+    done = "Creation|Destruction|Modifications"
+    steps = re.compile(rf"^{re.escape(module)}\S*\.(aws_\S+: (?:{done}) complete)", re.MULTILINE)
+    return steps.findall(told)
 
 
 def _trace(cloud, broker):
@@ -202,6 +225,19 @@ def test_a_changed_schema_has_another_version(glue):
 def test_a_version_that_glue_refuses_is_wanted_again(refused):
     """Nobody tells Terraform that it is refused."""
     assert refused.has_changes(**_REFUSED)
+
+
+@pytest.mark.usefixtures("refused")
+def test_a_mapping_is_deleted_before_its_role_loses_the_bucket(client, told):
+    """It would give up batches that it may not write; the new one gives none up."""
+    assert _find_steps(told[1], "module.consumer_functions.module.mapping") == [
+        f"{_MAPPING}: Destruction complete",
+        "aws_iam_role_policy.this: Modifications complete",
+        f"{_MAPPING}: Creation complete",
+    ]
+    shown = client("lambda", account=_ACCOUNT).list_event_source_mappings()
+    (mapping,) = shown["EventSourceMappings"]
+    assert "DestinationConfig" not in mapping
 
 
 @pytest.mark.usefixtures("changed")

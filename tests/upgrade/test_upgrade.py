@@ -117,6 +117,7 @@ _NEW = {
         for program in ("clients", "jobs")
     ),
     "lambda_function_event_invoke_config.this",
+    'module.consumer_functions.module.mapping["consumer"].terraform_data.this',
     "s3_object.settings[0]",
     'vpc_security_group_egress_rule.this["dynamodb"]',
 }

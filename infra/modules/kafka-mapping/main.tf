@@ -65,6 +65,16 @@ resource "aws_lambda_event_source_mapping" "this" {
 
   # Lambda checks secret, destination and network when the mapping is created.
   depends_on = [aws_iam_role_policy.this]
+
+  lifecycle {
+    replace_triggered_by = [terraform_data.this]
+  }
+}
+
+# Its change makes another mapping, which reads on at the offsets of its group. Terraform changes the role after it has
+# deleted a mapping, but before it changes one, which would then give up batches that it may not write.
+resource "terraform_data" "this" {
+  input = { failure_bucket_arn = var.failure_bucket_arn }
 }
 
 # A mapping that is denied access is Enabled all the same; each plan and each apply warns of it.
