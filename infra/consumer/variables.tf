@@ -133,7 +133,7 @@ variable "mapping" {
     # A batch that failed eleven times is parked, so that later ones pass it; else it is retried until it succeeds. A change
     # replaces the mappings.
     park_failed_batches = optional(bool, false)
-    # Null: on-demand pollers.
+    # Null: on-demand pollers. To turn it on or off replaces the mappings.
     provisioned = optional(object({ minimum_pollers = optional(number, 1), maximum_pollers = optional(number, 2) }))
   })
   default = {}

@@ -53,7 +53,7 @@ _CHANGED = {
     "connectable": True,
     "definition": _SECOND,
     "host": {"instance_type": "t4g.micro"},
-    "mapping": {"park_failed_batches": True},
+    "mapping": {"park_failed_batches": True, "provisioned": {}},
     "partitions": 5,
     "rows": "country = 'FR'",
 }
@@ -105,7 +105,7 @@ def changed(made, outputs, told):
 
 @pytest.fixture(scope="module")
 def refused(changed, told):
-    """The root with a schema that Glue refuses, and without a bucket for failed batches."""
+    """The root with a schema that Glue refuses, and with a mapping as by default."""
     told.append(changed.apply(**_REFUSED))
     return changed
 
@@ -225,6 +225,18 @@ def test_a_changed_schema_has_another_version(glue):
 def test_a_version_that_glue_refuses_is_wanted_again(refused):
     """Nobody tells Terraform that it is refused."""
     assert refused.has_changes(**_REFUSED)
+
+
+@pytest.mark.usefixtures("refused")
+def test_a_function_changes_how_it_answers_while_it_has_no_mapping(told):
+    """A mapping that reads no partial answer takes it for success, and loses what is held."""
+    for each in told:  # provisioned mode, on and off
+        steps = _find_steps(each, "module.consumer_functions")
+        assert [step for step in steps if "role_policy" not in step] == [
+            f"{_MAPPING}: Destruction complete",
+            "aws_lambda_function.this: Modifications complete",
+            f"{_MAPPING}: Creation complete",
+        ]
 
 
 @pytest.mark.usefixtures("refused")

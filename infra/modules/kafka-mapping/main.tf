@@ -1,3 +1,7 @@
+locals {
+  response_types = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
+}
+
 # One mapping for each topic: a poller that is stuck on a topic does not block the other topics.
 
 resource "aws_lambda_event_source_mapping" "this" {
@@ -12,7 +16,7 @@ resource "aws_lambda_event_source_mapping" "this" {
 
   # Lambda accepts these in provisioned mode only.
   bisect_batch_on_function_error = var.provisioned == null ? null : var.provisioned.halve_failed_batches
-  function_response_types        = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
+  function_response_types        = local.response_types
   maximum_retry_attempts         = var.provisioned == null ? null : coalesce(var.provisioned.retries, -1)
 
   # With a destination, on-demand pollers give a batch up after eleven tries, which an outage outlasts.
@@ -71,10 +75,11 @@ resource "aws_lambda_event_source_mapping" "this" {
   }
 }
 
-# Its change makes another mapping, which reads on at the offsets of its group. Terraform changes the role after it has
-# deleted a mapping, but before it changes one, which would then give up batches that it may not write.
+# Its change makes another mapping, which reads on at the offsets of its group. Terraform changes the function and its role
+# after it has deleted a mapping, but before it changes one, which would then take answers in part for success, or give up
+# batches that it may not write.
 resource "terraform_data" "this" {
-  input = { failure_bucket_arn = var.failure_bucket_arn }
+  input = { failure_bucket_arn = var.failure_bucket_arn, response_types = local.response_types }
 }
 
 # A mapping that is denied access is Enabled all the same; each plan and each apply warns of it.

@@ -1,6 +1,6 @@
 # The module of the consumer functions: what a mapping depends on changes between its deletion and its creation.
 variable "mapping" {
-  type = object({ park_failed_batches = bool })
+  type = object({ park_failed_batches = bool, provisioned = optional(object({})) })
 }
 
 module "consumer_functions" {
