@@ -137,6 +137,8 @@ def accounts(cloud, client, tmp_path_factory):
     cloud.state(QuotaValues).set(CONSUMER, CONCURRENT_EXECUTIONS, 1_000)
     packages = tmp_path_factory.mktemp("build")
     build(Target.of_host(), packages)
+    # What the old form calls this zip.
+    shutil.copy(packages / "penstock-packages.zip", packages / "penstock-boto3.zip")
     (packages / "jars").mkdir()
     shutil.copy(_ROOT / "tests/data/tiny.zip", packages / "jars/tiny-1.0.jar")  # no job runs
     made = Accounts(cloud, client, tmp_path_factory.mktemp("accounts"), packages)
