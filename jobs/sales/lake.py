@@ -59,10 +59,12 @@ def start_lake(
     """Start a query that merges the totals of one table's sales into another table.
 
     Raises:
-        CheckpointError: the checkpoint is new, and snapshots of the table have expired.
+        CheckpointError: the checkpoint is new, and snapshots of the table have expired; or it has
+            totals by another key.
     """
     lake = settings.lake
     checkpoint = Checkpoint(spark, settings.run.checkpoint)
+    checkpoint.check_key(lake.by)
     table = FollowedTable(spark, lake.table, _COLUMNS)
     if checkpoint.is_new():
         _check_history(table, checkpoint)

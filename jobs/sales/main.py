@@ -80,7 +80,7 @@ with explain_missing_packages():
     from penstock.errors import SettingsError
     from penstock.kafka import TopicIds
     from penstock.settings import Settings
-    from penstock.spark import await_end, open_stream, read_job, read_topics, write_text
+    from penstock.spark import Checkpoint, await_end, open_stream, read_job, read_topics, write_text
 
 _Kind = TypeVar("_Kind", bound=Settings)
 
@@ -244,6 +244,7 @@ def _follow(
 ) -> None:
     spark, settings = _start(kind, argv)
     summary = settings.summary
+    Checkpoint(spark, settings.run.checkpoint).check_key(summary.by)
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
     records = open_stream(spark, summary.kafka, summary.read, may_stop=True)

@@ -155,6 +155,23 @@ def test_damage_before_the_first_batch(checkpoint: Checkpoint, folder: Path, nam
         checkpoint.check()
 
 
+def test_totals_keep_their_key_from_the_first_batch_on(
+    checkpoint: Checkpoint, folder: Path, spark, tmp_path: Path
+) -> None:
+    checkpoint.check_key("country")  # that of an older version did not keep it
+    checkpoint.check_key("country")
+    with pytest.raises(CheckpointError) as caught:
+        checkpoint.check_key("region")
+
+    assert str(caught.value) == (
+        f"the checkpoint file://{folder} has totals by country, found --by region, expected "
+        "country; give that again, or another folder as --checkpoint"
+    )
+    new = Checkpoint(spark, f"file://{tmp_path}/new")
+    for key in ("country", "region"):
+        new.check_key(key)  # nothing is summed up yet
+
+
 def test_the_files_are_those_that_spark_writes(spark, tmp_path: Path) -> None:
     stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
     query = (

@@ -20,7 +20,7 @@ from jobs.sales import main as sales
 from jobs.sales.generated import COLUMNS, write_csv
 from jobs.sales.producing import build_message, send_messages
 from jobs.sales.records import load_regions, load_sales
-from penstock.errors import SettingsError
+from penstock.errors import CheckpointError, SettingsError
 from penstock.kafka import Security, Topic, apply_topics
 from penstock.spark import session
 from penstock.spark.query.source import source_options
@@ -174,6 +174,8 @@ def test_a_new_checkpoint_replaces_no_window_by_a_part_of_it(story):
     story.send(topic, rows, marks, 0, _LATER)
     story.follow("windows", "old", "--topics", topic, "--output-topic", totals)
     story.send(topic, rows, marks, _LATER, _TAIL)
+    with pytest.raises(CheckpointError, match="has totals by country, found --by region"):
+        story.follow("windows", "old", "--topics", topic, "--by", "region")
     start = ("--starting", later.isoformat())
     story.follow("windows", "new", "--topics", topic, "--output-topic", totals, *start)
     story.send(topic, rows, marks, _TAIL, _REGIONS)

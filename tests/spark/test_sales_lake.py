@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from jobs.sales import main as sales
+from penstock.errors import CheckpointError
 from penstock.spark import session
 from tests.spark.records import NOON
 
@@ -39,12 +40,14 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
         printed = capsys.readouterr().out.splitlines()
         return [json.loads(line) for line in printed if line.startswith("{")]
 
-    def follow(name):
+    def follow(name, by="country"):
         return run(
             f"lake-{name}", "--output-table", f"{database}.{name}", "--trigger", "available-now",
-            "--checkpoint", f"{tmp_path.as_uri()}/{name}",
+            "--checkpoint", f"{tmp_path.as_uri()}/{name}", "--by", by,
         )  # fmt: skip
 
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "spark/sales_regions.csv").write_text("country,region\nPeru,Latin America\n")
     append((0, 4.99, "Peru"), (1, 0.99, "Mali"))
     (first,) = follow("totals")
     spark.sql(f"ALTER TABLE lake.{database}.sales ADD COLUMN channel string")
@@ -53,9 +56,9 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
     append((1, 0.99, "Mali"), (3, 0.99, None), **again)
     others = follow("totals")
     follow("windows")
+    with pytest.raises(CheckpointError, match="has totals by country, found --by region"):
+        follow("totals", by="region")
     (summary,) = run("lake-summary")
-    (tmp_path / "spark").mkdir()
-    (tmp_path / "spark/sales_regions.csv").write_text("country,region\nPeru,Latin America\n")
     run("lake-summary", "--by", "region")
 
     assert (first["in"], first["out"]) == (2, 2)

@@ -28,8 +28,8 @@ class Checkpoint:
     | `sources/0/offsets/0` | with an Iceberg table: the snapshot that the query began with |
 
     Penstock keeps its own folders beside them: `ledger` (`schema_ledger.Ledger`), `routes`
-    (`check_routes`), `topics` (`TopicWatch`), `start` (`keep_start`) and `lease`
-    (`claim_checkpoint`).
+    (`check_routes`), `topics` (`TopicWatch`), `start` (`keep_start`), `key` (`check_key`) and
+    `lease` (`claim_checkpoint`).
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
@@ -41,6 +41,7 @@ class Checkpoint:
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
         self._start = StateFiles(spark, f"{folder}/penstock-start")
+        self._key = StateFiles(spark, f"{folder}/penstock-key")
         self._offsets = StateFiles(spark, f"{folder}/offsets")
         self._commits = StateFiles(spark, f"{folder}/commits")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
@@ -89,6 +90,25 @@ class Checkpoint:
             self._start.delete("0")
             self._start.write("0", start)
         return self._start.read("0") or start
+
+    def check_key(self, key: str) -> None:
+        """Keep by what the query sums up rows, unless it has planned a batch before.
+
+        Spark compares the types of keys alone, so it would mix the totals of both.
+
+        Raises:
+            CheckpointError: its totals are those of another key.
+        """
+        if not _numbers(self._offsets):
+            self._key.delete("0")
+        kept = self._key.read("0")
+        if kept is None:  # new, or of a version that did not keep it
+            self._key.write("0", key)
+        elif kept != key:
+            raise CheckpointError(
+                f"the checkpoint {self.folder} has totals by {kept}, found --by {key}, expected "
+                f"{kept}; give that again, or another folder as --checkpoint"
+            )
 
     def forget_snapshot(self) -> None:
         """Forget the snapshot with which a stream of an Iceberg table began, once a batch is over.
