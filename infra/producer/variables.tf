@@ -415,7 +415,8 @@ variable "registry" {
 variable "retention" {
   description = "What is kept: removed topics, objects of deleted buckets, and the days of deleted secrets and keys, and of logs."
   type = object({
-    # Deletes topics that are removed, with their records; else they stay, unmanaged.
+    # Deletes topics that are removed, with their records; else they stay, unmanaged. The value of the apply before counts:
+    # to keep a topic's records, set it to false in an apply of its own, then remove the topic.
     delete_removed_topics = optional(bool, false)
     # Deletes buckets with their objects.
     force_destroy        = optional(bool, false)

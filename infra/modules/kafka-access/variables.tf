@@ -19,7 +19,7 @@ variable "cluster" {
 }
 
 variable "delete_removed_topics" {
-  description = "If true, deletes a topic with its records when it is removed from topics, or with the module; otherwise it stays, unmanaged."
+  description = "If true, deletes a topic with its records when it is removed from topics, or with the module; otherwise it stays, unmanaged; the value of the apply before counts."
   type        = bool
   default     = false
 }
