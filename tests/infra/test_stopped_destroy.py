@@ -1,4 +1,4 @@
-"""A destroy stops at what holds data, and leaves what that needs."""
+"""A destroy or a replacement stops at what holds data, and leaves what that needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.terraform import Terraform
-from tools.local_root import allow_destroy, copy_infra
+from tools.local_root import allow_destroy, copy_infra, run_terraform
 
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
@@ -39,17 +39,42 @@ module "schema_registry" {{
 }}
 """
 
+_TABLES = f"""
+variable "shape" {{
+  type = any
+}}
+
+module "row_shapes" {{
+  source = "./modules/row-shapes"
+
+  names  = ["orders"]
+  tables = {{ orders = var.shape }}
+}}
+
+module "tables" {{
+  source = "./modules/reading-store"
+
+  account_id = "{_ACCOUNT}"
+  errors     = []
+  prefix     = "penstock"
+  region     = "eu-central-1"
+  tables     = module.row_shapes.shapes
+}}
+"""
+_ORDERS = {"event_time": "none", "key": ["orderId"], "mode": "upsert", "sort_name": "none"}
+_FIXED = "module.tables.terraform_data.fixed"
+
 
 @pytest.fixture
 def apply(cloud, tmp_path):
     """Apply a root of one module."""
 
-    def apply_module(call):
+    def apply_module(call, **variables):
         root = tmp_path / "main.tf"
         root.write_text(_PROVIDER + call)
         copy_infra(_MODULES, tmp_path / "root/modules")
         made = Terraform(root, tmp_path / "root", cloud.endpoint, _ACCOUNT)
-        made.apply()
+        made.apply(**variables)
         return made
 
     return apply_module
@@ -82,3 +107,27 @@ def test_a_bucket_with_objects_keeps_its_key_and_its_database(apply, client):
     [key] = kms.list_keys()["Keys"]
     assert kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] == "Enabled"
     assert glue.get_database(Name="penstock_lake")["Database"]["Name"] == "penstock_lake"
+
+
+def test_a_table_of_rows_that_would_be_compared_otherwise_is_kept(apply, client):
+    tables = apply(_TABLES, shape=_ORDERS)
+
+    for _ in range(2):  # the first refusal must leave the second
+        with pytest.raises(pytest.fail.Exception, match="DeletionProtectionEnabled"):
+            tables.apply(shape=_ORDERS | {"order": ["revision"]})
+
+    shown = client("dynamodb", account=_ACCOUNT).describe_table(TableName="penstock-orders")
+    assert shown["Table"]["TableStatus"] == "ACTIVE"
+    same = _ORDERS | {"event_time": "placed", "order": None, "tombstone": "delete"}
+    assert not tables.has_changes(shape=same)
+    _forget_what_is_fixed(tables)
+    changes = tables.plan(shape=_ORDERS)["resource_changes"]
+    actions = {one["address"]: one["change"]["actions"] for one in changes}
+    assert actions[f'{_FIXED}["orders"]'] == ["create"]
+    assert actions['module.tables.aws_dynamodb_table.readings["orders"]'] == ["no-op"]
+
+
+def _forget_what_is_fixed(tables):
+    """Return the state to that of a version that did not keep it."""
+    done = run_terraform(tables.folder, tables.environ, "state", "rm", _FIXED)
+    assert done.returncode == 0, done.stderr

@@ -106,7 +106,8 @@ _OF_A_CLUSTER = {
     ),
 }
 _ADDRESS = re.compile(r'(.+)\.(aws_\w+)\.(\w+)(?:\["(.+)"\])?')
-# A lease of functions with its way out, settings on S3, a limit of retries with an alarm, logins.
+# A lease of functions with its way out, settings on S3, a limit of retries with an alarm, logins,
+# and what is fixed for the life of tables.
 _NEW = {
     'cloudwatch_metric_alarm.this["consumer-sync-dropped"]',
     'cloudwatch_metric_alarm.this["function_leases-write-throttles"]',
@@ -115,6 +116,18 @@ _NEW = {
         f'secretsmanager_{kind}.login["{program}"]'
         for kind in ("secret", "secret_version")
         for program in ("clients", "jobs")
+    ),
+    *(
+        f'module.reading_store.terraform_data.fixed["{table}"]'
+        for table in (
+            "customers",
+            "final_orders",
+            "function_leases",
+            "order_lines",
+            "orders",
+            "readings",
+            "shop_waiting",
+        )
     ),
     "lambda_function_event_invoke_config.this",
     'module.consumer_functions.module.mapping["consumer"].terraform_data.this',

@@ -6,6 +6,7 @@ locals {
     for name, plan in local._plans : name => {
       for table in plan.tables : try(table.name, replace(lower(table.target_table_name), "/[^a-z0-9_]/", "_")) => {
         final     = try(table.final, null)
+        fixed     = { for attribute in ["key", "key_format", "order", "sort"] : attribute => try(join(",", flatten([table[attribute]])), "") }
         hash_key  = try(table.key_name, flatten([table.key])[0])
         range_key = try(table.sort_name, flatten([table.sort])[0], null)
         sinks     = try(table.sinks, ["dynamodb"])
@@ -44,7 +45,7 @@ locals {
       # Of a plan: all names, and in DynamoDB the keys.
       names = concat(try(keys(local._staged[name]), []), lookup(local._waiting, name, null)[*])
       stored = merge(
-        { for table, made in try(local._staged[name], {}) : table => { hash_key = made.hash_key, range_key = made.range_key, ttl_attribute = null } if contains(made.sinks, "dynamodb") },
+        { for table, made in try(local._staged[name], {}) : table => { fixed = made.fixed, hash_key = made.hash_key, range_key = made.range_key, ttl_attribute = null } if contains(made.sinks, "dynamodb") },
         { for table in lookup(local._waiting, name, null)[*] : table => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
       )
       waiting = lookup(local._waiting, name, null)

@@ -6,6 +6,14 @@ locals {
 
 data "aws_partition" "this" {}
 
+# Rows that were written in another way would never be updated again, without an error. So another way replaces the
+# table, which deletion protection refuses. A reference to an attribute would replace it when this is made beside it.
+resource "terraform_data" "fixed" {
+  for_each = var.tables
+
+  triggers_replace = each.value.fixed
+}
+
 # By default sorted by time within a device; a record that is delivered again writes the same row.
 resource "aws_dynamodb_table" "readings" {
   for_each = var.tables
@@ -37,6 +45,10 @@ resource "aws_dynamodb_table" "readings" {
   ttl {
     attribute_name = coalesce(each.value.ttl_attribute, var.ttl_attribute)
     enabled        = true
+  }
+
+  lifecycle {
+    replace_triggered_by = [terraform_data.fixed[each.key]]
   }
 }
 

@@ -44,8 +44,9 @@ variable "retention" {
 }
 
 variable "tables" {
-  description = "The tables of rows, by the part of their name after the prefix, each with the names of its partition key and sort key, null for no sort key, and of its TTL attribute, ttl_attribute unless given."
+  description = "The tables of rows, by what follows the prefix: the names of partition key, sort key (null for none) and TTL attribute (by default ttl_attribute), and in fixed what is fixed for the table's life."
   type = map(object({
+    fixed         = optional(map(string), {})
     hash_key      = string
     range_key     = optional(string)
     ttl_attribute = optional(string)

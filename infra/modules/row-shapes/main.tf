@@ -19,6 +19,14 @@ locals {
         sort-name    = try(var.tables[table].sort_name, null)
         tombstone    = try(var.tables[table].tombstone, null)
       } : flag => value if value != null }
+      # What its rows are found and compared by, "" for none. In mode upsert the event time is the lake's alone.
+      fixed = {
+        event_time = try(var.tables[table].mode, null) == "upsert" ? "" : try(coalesce(var.tables[table].event_time), local._reading.event_time)
+        key        = try(join(",", var.tables[table].key), local._reading.hash_key)
+        key_format = try(coalesce(var.tables[table].key_format), "")
+        order      = try(join(",", var.tables[table].order), "")
+        sort       = try(join(",", var.tables[table].sort), "")
+      }
       upserts = try(var.tables[table].mode, null) == "upsert"
     }
   }

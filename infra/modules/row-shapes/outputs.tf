@@ -1,4 +1,4 @@
 output "shapes" {
-  description = "The keys of each table, its settings by flag without dashes, and whether it is written in mode upsert."
+  description = "The keys of each table, its settings by flag without dashes, those that are fixed for its life, and whether it is written in mode upsert."
   value       = local.shapes
 }

@@ -4,7 +4,7 @@ region     = "eu-central-1"
 errors     = ["errors", "shop-errors"]
 retention  = { deletion_protection = false, key_deletion_days = 7 }
 tables = {
-  orders   = { hash_key = "orderId" }
+  orders   = { fixed = { key = "orderId", order = "revision" }, hash_key = "orderId" }
   readings = { hash_key = "deviceId", range_key = "readingId" }
 }
 ttl_attribute = "_goneAt"

@@ -230,4 +230,9 @@ def test_an_event_that_says_so_deletes_its_row_in_its_order(op: Any) -> None:
 def test_terraform_makes_the_keys_of_a_reading_as_its_shape_names_them() -> None:
     names = json.loads((_MODULES / "reading.json").read_text())
 
-    assert names == {"hash_key": RowShape().key[0], "range_key": RowShape().sort_name}
+    shape = RowShape()
+    assert names == {
+        "event_time": shape.event_time,
+        "hash_key": shape.key[0],
+        "range_key": shape.sort_name,
+    }
