@@ -6,7 +6,7 @@ locals {
     for name, plan in local._plans : name => {
       for table in plan.tables : try(table.name, replace(lower(table.target_table_name), "/[^a-z0-9_]/", "_")) => {
         final     = try(table.final, null)
-        fixed     = { for attribute in ["key", "key_format", "order", "sort"] : attribute => try(join(",", flatten([table[attribute]])), "") }
+        fixed     = merge({ event_time = "" }, { for attribute in ["key", "key_format", "order", "sort"] : attribute => try(join(",", flatten([table[attribute]])), "") })
         hash_key  = try(table.key_name, flatten([table.key])[0])
         range_key = try(table.sort_name, flatten([table.sort])[0], null)
         sinks     = try(table.sinks, ["dynamodb"])

@@ -92,7 +92,7 @@ class Checkpoint:
         return self._start.read("0") or start
 
     def check_key(self, key: str) -> None:
-        """Keep by what the query sums up rows, unless it has planned a batch before.
+        """Store the key of the totals at the first start, and refuse another one later.
 
         Spark compares the types of keys alone, so it would mix the totals of both.
 

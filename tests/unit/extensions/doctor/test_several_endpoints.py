@@ -32,8 +32,8 @@ def _endpoint(name, state):
 
 
 @pytest.mark.parametrize("step", [1, -1])
-@pytest.mark.parametrize("state", ["rejected", "failed", "expired"])
-def test_an_endpoint_that_is_over_does_not_count_beside_another_one(state, step):
+@pytest.mark.parametrize("state", ["pendingAcceptance", "rejected", "failed", "expired"])
+def test_an_endpoint_that_is_available_is_looked_at_first(state, step):
     both = [_endpoint("vpce-0", state), _endpoint("vpce-1", "available")][::step]
     answers = {(_C, "describe_vpc_endpoints"): {"VpcEndpoints": both}}
     (finding,) = _look_at("endpoints", "privatelink", answers)

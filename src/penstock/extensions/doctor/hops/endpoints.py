@@ -74,7 +74,7 @@ def list_brokers(world: World) -> list[tuple[str, dict[str, Any]]]:
 
 
 def find_endpoint(world: World, broker: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the endpoint for a broker's service; one that is over if there is no other."""
+    """Return the endpoint for a broker's service: an available one first, one that is over last."""
     by_service = {"Name": "service-name", "Values": [broker["service_name"]]}
     answer = world.ask(Side.CONSUMER, "ec2", "describe_vpc_endpoints", Filters=[by_service])
     vpc_id = _name_vpc(world)
@@ -83,7 +83,12 @@ def find_endpoint(world: World, broker: dict[str, Any]) -> dict[str, Any] | None
         for each in answer["VpcEndpoints"]
         if each["State"].lower() not in {"deleted", "deleting"} and vpc_id in {"", each["VpcId"]}
     ]
-    return min(found, key=lambda each: each["State"].lower() in _OVER, default=None)
+
+    def rank(endpoint: dict[str, Any]) -> tuple[bool, bool]:
+        state = endpoint["State"].lower()
+        return state != "available", state in _OVER
+
+    return min(found, key=rank, default=None)
 
 
 def find_vpc(world: World) -> str:
