@@ -77,9 +77,16 @@ class DeletedWhen:
     values: tuple[str, ...]
 
     def fits(self, event: Mapping[str, Any]) -> bool:
-        """Return whether an event deletes its row; a whole number is compared as its digits."""
+        """Return whether an event deletes its row.
+
+        A boolean is compared as true or false, and a whole number as its digits, also in a double:
+        a later version of the schema may have widened it.
+        """
         value = event.get(self.field)
-        return type(value) in {str, int} and str(value) in self.values
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return isinstance(value, str | int) and text in self.values
 
 
 def _parse_deleted_when(text: str) -> DeletedWhen:
