@@ -153,7 +153,7 @@ def _send_request(
                         raise _NotAcceptedError(_describe_outcome(outcome))
             del left[: len(some)]
     except _NotAcceptedError as error:
-        events.keep([replace(event, event=left)], {})
+        events.keep([replace(event, event=left)], {}, over=True)
         problem = f"{len(left):,} of {len(parts):,} events are left: {error}"
         return ReplayedEvent(key, "", problem, written, len(parts) - len(left) - written)
     _delete(events, key)

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SinkError
-from penstock.producing.requests import split_request
+from penstock.producing.requests import is_api_call, split_request
 from penstock.schemas import read_number, scan_value, write_value
 
 _WRITERS = 8
@@ -79,9 +79,16 @@ class RejectedEvent:
 
         An event of a request that has no time gets the time at which the request was received, and
         each later event one more millisecond, because the producer adds increasing times.
+
+        Raises:
+            ValueError: the request is the call of an API without a body.
         """
         if not self.is_request:
             return [self.with_base()]
+        if is_api_call(self.event):
+            raise ValueError(
+                "found the call of an API without a body, expected events; delete it by hand"
+            )
         return [
             {**self._make_base(number), **event} if isinstance(event, dict) else event
             for number, event in enumerate(split_request(self.event))
@@ -214,8 +221,13 @@ class RejectedEvents:
             )
             return load_session().create_client("s3", config=config)
 
-    def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
-        """Write events, and add the key of each written event to `kept`, by its number.
+    def keep(
+        self, events: Sequence[RejectedEvent], kept: dict[int, str], *, over: bool = False
+    ) -> None:
+        """Write events, and add the key of each event that is there to `kept`, by its number.
+
+        An event that is there stays, with the first time of arrival, unless `over` says that it is
+        written again.
 
         Raises:
             SinkError: the error of the last event that could not be written.
@@ -223,7 +235,9 @@ class RejectedEvents:
         _ = self._s3  # built here, because only one thread at a time may build a client
         problem: SinkError | None = None
         with ThreadPoolExecutor(min(_WRITERS, len(events))) as pool:
-            for each, outcome in zip(events, pool.map(self._try_put, events), strict=True):
+            for each, outcome in zip(
+                events, pool.map(partial(self._try_put, over=over), events), strict=True
+            ):
                 if isinstance(outcome, SinkError):
                     problem = outcome
                 else:
@@ -288,7 +302,7 @@ class RejectedEvents:
         with self._translated("deleted", key):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 
-    def _try_put(self, event: RejectedEvent) -> SinkError | None:
+    def _try_put(self, event: RejectedEvent, *, over: bool) -> SinkError | None:
         try:
             with self._translated("written", event.key):
                 self._s3.put_object(
@@ -296,9 +310,10 @@ class RejectedEvents:
                     Key=event.key,
                     Body=event.write(),
                     ContentType="application/json",
+                    **({} if over else {"IfNoneMatch": "*"}),
                 )
         except SinkError as error:
-            return error
+            return None if "(PreconditionFailed)" in str(error) else error
         return None
 
     def _translated(self, action: str, key: str) -> AbstractContextManager[None]:

@@ -51,7 +51,7 @@ class Request:
 
 def read_request(given: Any) -> Request:
     """Read the events of a payload; a payload that cannot be read is one event with a problem."""
-    is_api = _is_api_call(given)
+    is_api = is_api_call(given)
     is_text = is_api or isinstance(given, str)
     problems: dict[int, EventError] = {}
     try:
@@ -92,7 +92,7 @@ def _check_count(events: int, most: int = MAX_EVENTS) -> None:
         )
 
 
-def _is_api_call(given: Any) -> bool:
+def is_api_call(given: Any) -> bool:
     """Return whether a payload is the request of an API; one without a body has other members."""
     return (
         isinstance(given, dict)

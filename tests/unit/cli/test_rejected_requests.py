@@ -58,6 +58,27 @@ def test_a_request_that_was_kept_whole_is_written_event_by_event(
     assert (code, keys_of(client, bucket)) == (0, [])
 
 
+def test_a_call_of_an_api_without_a_body_stays(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    call = {
+        "requestContext": {},
+        "httpMethod": "GET",
+        "headers": {"cookie": "secret"},
+        "body": None,
+    }
+    function = _function(client, "return [{'topic': 't', 'partition': 0, 'offset': 0}]")
+    (key,) = _keep(bucket, dataclasses.replace(_REQUEST, event=call, function=function))
+
+    code, out = run("replay", key)
+
+    assert out == (
+        f"{key} stays: found the call of an API without a body, expected events; delete it by "
+        "hand\n0 written, 1 stay\n"
+    )
+    assert (code, keys_of(client, bucket)) == (1, [key])
+
+
 def test_events_of_a_request_that_are_rejected_are_kept_alone(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
