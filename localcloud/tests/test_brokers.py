@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Event
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -130,7 +131,12 @@ def test_the_questions_of_many_brokers_wait_for_no_second_try(
 ) -> None:
     """A connection beyond those that the kernel may hold is tried again after a second."""
     taken = Event()
-    monkeypatch.setattr(ThreadingHTTPServer, "process_request", lambda *_: taken.wait(30))
+
+    def wait(server: ThreadingHTTPServer, request: socket.socket, _: Any) -> None:
+        taken.wait(30)
+        server.shutdown_request(request)
+
+    monkeypatch.setattr(ThreadingHTTPServer, "process_request", wait)
     with serve_token_checks(lambda _: pytest.fail("asked")) as url, ExitStack() as asking:
         asking.callback(taken.set)
         for _ in range(24):
