@@ -97,10 +97,15 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
     Fault.EXISTS: ("AlreadyExistsException",),
     Fault.CONFLICT: ("ConcurrentModificationException",),
     Fault.FULL: ("ResourceNumberLimitExceededException",),
-    Fault.UNMET: ("ConditionalCheckFailedException",),
+    Fault.UNMET: ("ConditionalCheckFailedException", "PreconditionFailed"),
     Fault.REFUSED: ("ItemCollectionSizeLimitExceededException", "ValidationException"),
 }
 _FAULTS: Final = {code: fault for fault, codes in _CODES.items() for code in codes}
+_S3_ERRORS: Final[dict[Fault, type[Exception]]] = {
+    Fault.DENIED: SinkAccessDeniedError,
+    Fault.SKEWED: SinkAccessDeniedError,
+    Fault.UNMET: FileExistsError,
+}
 _TOO_LARGE: Final = 413
 _SERVER_ERROR: Final = 500
 
@@ -137,6 +142,7 @@ def translated_s3_errors(problem: str) -> Iterator[None]:
     """Translate errors of botocore's S3 client; the message is `<problem>: <reason>`.
 
     Raises:
+        FileExistsError: there is an object, and the call was to write none over it.
         SinkAccessDeniedError: no credentials, or no permission (retriable).
         SinkUnavailableError: the bucket is throttling, down or missing (retriable).
     """
@@ -145,8 +151,7 @@ def translated_s3_errors(problem: str) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, (ClientError, BotoCoreError, *_parser_errors())):
             raise
-        is_denied = classify(error) in {Fault.DENIED, Fault.SKEWED}
-        kind = SinkAccessDeniedError if is_denied else SinkUnavailableError
+        kind = _S3_ERRORS.get(classify(error), SinkUnavailableError)
         raise kind(f"{problem}: {str(error).rstrip('.')}") from error
 
 

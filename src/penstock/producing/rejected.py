@@ -312,8 +312,10 @@ class RejectedEvents:
                     ContentType="application/json",
                     **({} if over else {"IfNoneMatch": "*"}),
                 )
+        except FileExistsError:
+            return None
         except SinkError as error:
-            return None if "(PreconditionFailed)" in str(error) else error
+            return error
         return None
 
     def _translated(self, action: str, key: str) -> AbstractContextManager[None]:

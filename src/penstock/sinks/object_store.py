@@ -37,15 +37,10 @@ class ObjectStore:
         """
         where = f"s3://{self._bucket}/{name}"
         asked: dict[str, str] = {} if over else {"IfNoneMatch": "*"}
-        try:
-            with translated_s3_errors(f"{where} cannot be written"):
-                self._connect().put_object(
-                    Bucket=self._bucket, Key=name, Body=content, ContentType=content_type, **asked
-                )
-        except SinkError as error:
-            if asked and "(PreconditionFailed)" in str(error):
-                raise FileExistsError(where) from error
-            raise
+        with translated_s3_errors(f"{where} cannot be written"):
+            self._connect().put_object(
+                Bucket=self._bucket, Key=name, Body=content, ContentType=content_type, **asked
+            )
         return where
 
     def get(self, where: str) -> bytes:
