@@ -133,3 +133,11 @@ def test_hours_that_are_too_few_are_all_named() -> None:
         "--orphan-hours is 1, expected 24 or more",
         "--file-mib is 0, expected 1 or more",
     )
+
+
+def test_tables_are_named_with_spaces_and_never_without_a_name() -> None:
+    settings = MaintainSettings.from_args(["--lake-table", "db.a, db.b"])
+    assert [each.lake_table for each in settings.by_table()] == ["db.a", "db.b"]
+
+    with pytest.raises(SettingsError, match=r"--lake-table is 'db\.a,', expected"):
+        MaintainSettings.from_args(["--lake-table", "db.a,"])

@@ -43,10 +43,20 @@ def read_text_at(where: str) -> str:
         raise SettingsError([f"{where} cannot be read: {error.strerror}"]) from error
 
 
-def _read_object(where: str) -> str:
+def split_s3_url(where: str) -> tuple[str, str]:
+    """Return the bucket and the key of an s3:// URL.
+
+    Raises:
+        SettingsError: it lacks one of them.
+    """
     bucket, _, key = where.removeprefix(_S3).partition("/")
     if not (bucket and key):
         raise SettingsError([f"found {where}, expected s3://BUCKET/KEY"])
+    return bucket, key
+
+
+def _read_object(where: str) -> str:
+    bucket, key = split_s3_url(where)
     with translated_s3_errors(f"{where} cannot be read"):
         answer = open_s3(load_session()).get_object(Bucket=bucket, Key=key)
         content: bytes = answer["Body"].read()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from penstock.aws import split_s3_url
 from penstock.errors import OperationError, SettingsError, SinkError
 from penstock.registry import RegistryBackup, load_backup, write_backup
 from penstock.sinks import ObjectStore
@@ -50,9 +51,7 @@ def save_backup(where: str, backup: RegistryBackup, *, over: bool = True) -> Non
     """
     content = write_backup(backup).encode()
     if where.startswith(_S3):
-        bucket, _, name = where.removeprefix(_S3).partition("/")
-        if not (bucket and name):
-            raise SettingsError([f"found {where}, expected s3://BUCKET/KEY"])
+        bucket, name = split_s3_url(where)
         ObjectStore(bucket).put(name, content, over=over)
         return
     path = Path(where)

@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from penstock.settings import Settings, setting
+from penstock.settings import Settings, parse_names, setting
 from penstock.spark.lake.expiration import expire_snapshots
 from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.spark.lake.widening import refill_columns
@@ -21,12 +21,18 @@ _HOUR: Final = 3_600
 _MOST_DELETE_FILES: Final = 3
 
 
+def _parse_tables(text: str) -> str:
+    return ",".join(parse_names(text))
+
+
 @dataclass(frozen=True, slots=True)
 class MaintainSettings(Settings):
     """All settings of jobs/maintain_lake.py."""
 
     lake_table: str = setting(
-        "PENSTOCK_LAKE_TABLE", "Iceberg table, as DATABASE.TABLE, or several with commas"
+        "PENSTOCK_LAKE_TABLE",
+        "Iceberg table, as DATABASE.TABLE, or several with commas",
+        parse=_parse_tables,
     )
     keep_hours: int = setting(
         "PENSTOCK_KEEP_HOURS",
@@ -46,12 +52,10 @@ class MaintainSettings(Settings):
 
     def by_table(self) -> list[MaintainSettings]:
         """Return the same settings once for each table."""
-        return [replace(self, lake_table=table.strip()) for table in self.lake_table.split(",")]
+        return [replace(self, lake_table=table) for table in self.lake_table.split(",")]
 
     def problems(self) -> Iterator[str]:
-        """Yield an empty name, and each value that is too small for markers and running commits."""
-        if not all(map(str.strip, self.lake_table.split(","))):
-            yield f"--lake-table is {self.lake_table!r}, expected names with commas between them"
+        """Yield each value that is too small to keep markers and files of running commits."""
         for flag, value, least in (
             ("--keep-hours", self.keep_hours, LEAST_KEPT_HOURS),
             ("--orphan-hours", self.orphan_hours, LEAST_KEPT_HOURS),
