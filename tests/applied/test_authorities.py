@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from localcloud.testing.certificates import PrivateAuthority
-from localcloud.testing.pretending import pretend_brokers
 from tests.fixtures.terraform import Terraform
 from tools.local_root import allow_destroy, copy_infra
 
@@ -21,14 +20,7 @@ _HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def brokers(cloud):
-    """What the clusters' brokers are told, by the clusters' names."""
-    with pretend_brokers(cloud) as known:
-        yield known
-
-
-@pytest.fixture(scope="module")
-def made(cloud, client, brokers, tmp_path_factory):
+def made(cloud, client, pretended, tmp_path_factory):
     """The cluster with one private CA."""
     folder = tmp_path_factory.mktemp("authorities")
     copy_infra(_HERE.parents[1] / "infra" / "modules", folder / _HERE.name / "modules")
@@ -44,9 +36,9 @@ def test_a_plan_refuses_what_would_leave_the_login_open(made):
         made.plan()
 
 
-def test_an_empty_list_closes_it(made, brokers):
+def test_an_empty_list_closes_it(made, pretended):
     made.apply(certificate_authorities=[])
-    assert brokers["authorities-cluster"].listeners == {"IAM", "SCRAM"}
+    assert pretended["authorities-cluster"].listeners == {"IAM", "SCRAM"}
     assert not made.has_changes(certificate_authorities=[])
     made.destroy(certificate_authorities=[])
-    assert brokers["authorities-cluster"].done[-1] == "stop"
+    assert pretended["authorities-cluster"].done[-1] == "stop"

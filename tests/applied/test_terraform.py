@@ -15,7 +15,6 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Node, Nodes, Source, trace
-from localcloud.testing.pretending import pretend_brokers
 from tests.fixtures.terraform import Terraform
 from tools.local_root import allow_destroy, copy_infra
 
@@ -64,13 +63,6 @@ _REFUSED = _CHANGED | {
 
 
 @pytest.fixture(scope="module")
-def pretended(cloud):
-    """What the clusters' brokers are told, by the clusters' names."""
-    with pretend_brokers(cloud) as known:
-        yield known
-
-
-@pytest.fixture(scope="module")
 def made(cloud, client, pretended, tmp_path_factory):
     """The root, applied for the first time, in an account that Lake Formation governs."""
     client("lakeformation", account=_ACCOUNT).put_data_lake_settings(DataLakeSettings={})
@@ -92,7 +84,7 @@ def outputs(made):
 
 @pytest.fixture(scope="module")
 def told():
-    """What Terraform told of each apply after the first."""
+    """The output of each apply after the first."""
     return []
 
 
