@@ -1,4 +1,4 @@
-"""Of several endpoints or connections to the brokers, one that is over does not count."""
+"""A rejected, failed or expired endpoint to the brokers is ignored beside an available one."""
 
 from __future__ import annotations
 

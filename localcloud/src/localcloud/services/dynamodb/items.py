@@ -67,7 +67,7 @@ def _measure_request(call: Call, request: dict[str, Any]) -> int:
 
 
 def _find_item(call: Call, name: str, key: dict[str, Any]) -> dict[str, Any]:
-    """Return the stored item of a key, empty if there is none."""
+    """Return the stored item of a key, or an empty one."""
     table = _find_table(call, name)
     if table is None or key.keys() != {*table.table_key_attrs}:
         return {}

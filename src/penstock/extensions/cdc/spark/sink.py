@@ -186,7 +186,7 @@ def keep(rows: DataFrame) -> Iterator[DataFrame]:
 
 @contextmanager
 def named_view(rows: DataFrame) -> Iterator[str]:
-    """Give rows a name for SQL, which no other rows have, until the block ends."""
+    """Make a temporary view of rows for SQL, and drop it when the block ends; yield its name."""
     view = f"penstock_rows_{id(rows)}"
     rows.createOrReplaceTempView(view)
     try:
