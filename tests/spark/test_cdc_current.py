@@ -307,8 +307,8 @@ def test_what_is_remembered_of_deletions_is_bounded(spark, job):
     assert sorted(row.id for row in deleted.collect()) == [0, 1, 2, 3, 4]
 
     now[0] = time.time() + 30 * 86_400
-    delete(5)
-    assert spark.table(f"lake.{name}").count() == 0
+    delete(5)  # the database made it long ago: a capture that stood still has written it now
+    assert [row.id for row in spark.table(f"lake.{name}").collect()] == [5]
     assert IcebergTable(spark, f"lake.{name}").count_snapshots() == 1
 
 

@@ -54,6 +54,7 @@ POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMEST
 DELETED: Final = "_deleted"
 _COMPACTED_COMMITS: Final = 20
 _COMPACTED_BYTES: Final = 128 * 2**20
+_REMEMBERED_AT: Final = "_remembered_at"
 _IS_NEWER: Final = "(s._lsn > t._lsn OR (s._lsn = t._lsn AND s._offset > t._offset))"
 _PROPERTIES: Final = {
     "format-version": "2",
@@ -201,7 +202,8 @@ class Deletions:
 
     Changes of a row come in order while its key stays in one Kafka partition, but for records that
     Kafka Connect writes again. A topic that gets partitions moves keys: a job may then read the
-    deletion first.
+    deletion first. How long they are kept counts from when they were written, as Kafka's retention
+    does: a capture that stood still writes changes that the database made long ago.
     """
 
     def __init__(self, table: str, days: int, clock: Callable[[], float] = time.time) -> None:
@@ -233,14 +235,14 @@ class Deletions:
                 f"{quote(each.name)} {write_type(each.dataType)}" for each in rows.schema
             )
             spark.sql(
-                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg"
-                f" TBLPROPERTIES ({write_properties()})"
+                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}, {_REMEMBERED_AT} TIMESTAMP)"
+                f" USING iceberg TBLPROPERTIES ({write_properties()})"
             )
         return find_last(self.read(spark))
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the keys of deleted rows, with their positions."""
-        return spark.table(self._name)
+        return spark.table(self._name).drop(_REMEMBERED_AT)
 
     def _drop_older(self, source: DataFrame, key: Sequence[str]) -> DataFrame:
         known = self.read(source.sparkSession).alias("d")
@@ -254,11 +256,13 @@ class Deletions:
         table = IcebergTable(spark, self._name)
         key = [StructField(each.name, each.dataType) for each in deleted.schema]
         grow_table(spark, table, StructType([each for each in key if each.name not in POSITION]))
-        deleted.writeTo(self._name).append()
+        deleted.withColumn(_REMEMBERED_AT, F.timestamp_seconds(F.lit(int(now)))).writeTo(
+            self._name
+        ).append()
         if now >= self._forget_at:
             self._forget_at = now + _DAY_SECONDS
             before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
-            statement = f"DELETE FROM {self._name} WHERE _changed_at < {before}"
+            statement = f"DELETE FROM {self._name} WHERE {_REMEMBERED_AT} < {before}"
             run_commit(spark, statement, self._name)
         self._expiration.expire(table)
 
