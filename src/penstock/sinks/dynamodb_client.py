@@ -167,7 +167,9 @@ class DynamoDbClient:
             return _FailedForNowError(problem)
         # An unknown code must not condemn a row.
         kind = _KINDS.get(fault, SinkUnavailableError)
-        if kind is SinkRefusedError and "Item size" in message:
+        if kind is SinkRefusedError and message.startswith("KMS "):
+            kind = SinkAccessDeniedError  # the table's key is disabled, or will be deleted
+        elif kind is SinkRefusedError and "Item size" in message:
             kind = RowTooLargeError
         error = kind(f"DynamoDB's {operation} was refused: {problem}")
         if isinstance(error, RowExistsError):

@@ -159,6 +159,10 @@ def test_a_failure_that_lasts_is_unavailable(
     [
         (refusal("ValidationException"), SinkRefusedError),
         (refusal("ValidationException", "Item size has exceeded the maximum"), RowTooLargeError),
+        (
+            refusal("ValidationException", "KMS key disabled error: com.amazonaws.services.kms"),
+            SinkAccessDeniedError,
+        ),
         (refusal("ItemCollectionSizeLimitExceededException"), SinkRefusedError),
         (Reply(413, b""), SinkRefusedError),
         (refusal("AccessDeniedException"), SinkAccessDeniedError),
@@ -168,8 +172,8 @@ def test_a_failure_that_lasts_is_unavailable(
         (refusal("SomethingNew"), SinkUnavailableError),
     ],
     ids=[
-        *("validation", "too large", "collection", "body", "denied", "expired", "unknown key"),
-        *("no table", "unknown"),
+        *("validation", "too large", "table's key", "collection", "body", "denied", "expired"),
+        *("unknown key", "no table", "unknown"),
     ],
 )
 def test_a_permanent_error_is_raised_without_a_retry(
