@@ -50,3 +50,14 @@ def test_the_time_of_a_row_is_the_one_that_its_key_has(spark, type_, values) -> 
     told = rows.selectExpr(f"UNIX_MICROS({EventTime('at').write(event)}) AS at").collect()
 
     assert [row["at"] for row in told] == [_expect(value) for value in values]
+
+
+def test_the_last_times_of_all_stop_no_batch(spark) -> None:
+    last = 2**63 - 1
+    event = T.StructType([T.StructField("at", T.TimestampType())])
+    times = f"NAMED_STRUCT('at', TIMESTAMP_MICROS({last})) AS {EVENT}"
+    rows = spark.range(1).selectExpr(times, f"TIMESTAMP_MICROS({last - 807}) AS _kafka_timestamp")
+
+    told = rows.selectExpr(f"UNIX_MICROS({EventTime('at').write(event)}) AS at").collect()
+
+    assert [row["at"] for row in told] == [last]

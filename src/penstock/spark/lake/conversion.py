@@ -207,8 +207,9 @@ class EventTime:
         else:
             return "_kafka_timestamp"
         # In microseconds, because Spark adds an interval in a time zone. The event's time may be
-        # any long, so a sum with it could overflow.
-        kafka, before = "UNIX_MICROS(_kafka_timestamp)", self.days_before * _DAY_MICROSECONDS
+        # any long, so a sum with it could overflow, as one with the last timestamps of Kafka would.
+        kafka = f"LEAST(UNIX_MICROS(_kafka_timestamp), {2**63 - 1 - _DAY_MICROSECONDS})"
+        before = self.days_before * _DAY_MICROSECONDS
         near = f"UNIX_MICROS({time}) BETWEEN {kafka} - {before} AND {kafka} + {_DAY_MICROSECONDS}"
         return f"IF({near}, {time}, _kafka_timestamp)"
 
