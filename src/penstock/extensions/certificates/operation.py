@@ -19,7 +19,7 @@ from penstock.credentials import load_session
 from penstock.errors import OperationError
 
 # For clients alone: with it nobody can pretend to be a broker.
-_TEMPLATE: Final = "arn:aws:acm-pca:::template/EndEntityClientAuthCertificate/V1"
+_TEMPLATE: Final = "arn:{}:acm-pca:::template/EndEntityClientAuthCertificate/V1"
 _EXPONENT: Final = 65_537
 
 
@@ -93,7 +93,7 @@ def _ask_authority(order: Order, request: bytes) -> str:
         **arn,
         Csr=request,
         SigningAlgorithm="SHA256WITHRSA",
-        TemplateArn=_TEMPLATE,
+        TemplateArn=_TEMPLATE.format(order.authority_arn.split(":")[1]),
         Validity={"Type": "DAYS", "Value": order.days},
     )
     arn["CertificateArn"] = issued["CertificateArn"]
