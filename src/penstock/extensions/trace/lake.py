@@ -114,7 +114,10 @@ def _write_filter(source: Source, event_ms: int | None) -> BooleanExpression:
     )
     if event_ms is None:
         return place
-    moment = datetime.fromtimestamp(event_ms / 1_000, UTC)
+    try:
+        moment = datetime.fromtimestamp(event_ms / 1_000, UTC)
+    except ValueError:  # of a year that no calendar has
+        return place
     least, most = ((moment + way).isoformat() for way in (-_NEAR, _NEAR))
     return And(place, greater(EVENT_TIME, least), less(EVENT_TIME, most))
 

@@ -148,13 +148,21 @@ def _read_record(line: str) -> FoundRecord:
         _decode(found["rawKey"]),
         _decode(found["raw"]),
         tuple((each["name"], _to_bytes(each["value"])) for each in found["headers"]),
-        round(datetime.fromisoformat(found["timestamp"]).timestamp() * 1_000),
+        _read_moment(found["timestamp"]),
     )
     version = found["schema"] and Version(**found["schema"])
     failure = found["failure"]
     if failure:
         failure = Failure(Reason(failure["reason"]), failure["detail"])
     return FoundRecord(record, Told(version, found["value"], failure))
+
+
+def _read_moment(shown: str) -> int:
+    """Return the milliseconds of a timestamp as `penstock read` shows it."""
+    try:
+        return int(shown)  # of a year that no calendar has
+    except ValueError:
+        return round(datetime.fromisoformat(shown).timestamp() * 1_000)
 
 
 def _decode(text: str | None) -> bytes | None:

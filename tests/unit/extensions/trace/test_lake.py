@@ -51,6 +51,13 @@ def test_only_files_that_may_have_the_row_are_read(
         find_files(name, _SEVEN, NOON_MS)
 
 
+def test_a_time_that_no_date_has_does_not_narrow_the_search(world: World) -> None:
+    world.append(7)
+
+    (found,) = find_files(f"{world.lake}.readings", _SEVEN, 1_795_234_015_788_000)
+    assert found.rows == 1
+
+
 def test_a_row_that_is_there_twice_is_counted(world: World) -> None:
     world.append(7, copies=2)
 

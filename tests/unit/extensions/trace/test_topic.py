@@ -27,6 +27,7 @@ _RECORDS = [
     Record(Source("sensor", 1, 9), b"\xff", b"text", (), 1_795_234_015_789),
     Record(Source("sensor", 1, 10), None, None),
 ]
+_LATE = Record(Source("sensor", 1, 11), None, b"text", (), 1_795_234_015_788_000)  # no date has it
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_a_host_that_decodes_keys_tells_their_bytes(host: HostTopics, tmp_path: 
     assert found.record == record
 
 
-@pytest.mark.parametrize("record", _RECORDS, ids=str)
+@pytest.mark.parametrize("record", [*_RECORDS, _LATE], ids=str)
 def test_a_host_reads_the_same_record(host: HostTopics, tmp_path: Path, record: Record) -> None:
     _print(tmp_path, record)
 
