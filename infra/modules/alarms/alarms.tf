@@ -4,7 +4,7 @@ locals {
 
   _broker_disk = {
     for id in local.broker_ids : "broker-${id}-disk" => {
-      description = "The volume of broker ${id} of ${var.cluster.name} is more than 85 % full; raise max_volume_gib, or keep topics for a shorter time, before it takes no more records."
+      description = "The volume of broker ${id} of ${var.cluster.name} is more than 85 % full; raise max_volume_gib before it takes no more records."
       namespace   = "AWS/Kafka", metric = "KafkaDataLogsDiskUsed", statistic = "Maximum"
       dimensions  = { "Broker ID" = id, "Cluster Name" = var.cluster.name }
       threshold   = 85, periods = 3, missing = "missing"

@@ -16,8 +16,8 @@ _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it sin
 _CONFLICT: Final = "org.apache.hadoop.fs.s3a.RemoteFileChangedException"
 
 WHAT_TO_DO: Final = (
-    "restore it from a copy, or begin with a new checkpoint and --starting at the time of the "
-    "last batch"
+    "restore it from a copy, or begin with a new checkpoint and --starting at offsets before which "
+    "the tables lack no record"
 )
 
 

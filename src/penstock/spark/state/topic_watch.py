@@ -108,8 +108,8 @@ class TopicWatch:
     def _log_change(self, sentence: str) -> None:
         if self._policy is LostOffsets.STOP:
             raise LostRecordsError(
-                f"{sentence}. Begin with a new checkpoint and --starting at the time of the last "
-                "batch to read all that there is, or start with --on-lost-offsets go-on to go on"
+                f"{sentence}. Begin with a new checkpoint and --starting at offsets to read all "
+                "that there is, or start with --on-lost-offsets go-on to go on"
             )
         _LOG.warning("%s", sentence)
 
