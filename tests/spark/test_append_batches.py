@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from unittest.mock import ANY
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from penstock.spark.decoding import keeper
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.query import append_batches
+from penstock.spark.sinks import iceberg
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.routed import DyingLake, lake_job
@@ -135,6 +137,34 @@ def test_rows_that_a_table_wants_in_an_order_take_a_query(job, values, monkeypat
 
     assert queries == ["order"]
     assert set(job.rows("order")) == {1, 101}
+
+
+def test_queries_of_tables_do_not_take_the_id_of_an_append_from_each_other(
+    job, values, monkeypatch
+):
+    """Without its id an append is not staged: it is there before the fence is checked."""
+    _write(job, job.open(), values, 0)
+    for each in job.sinks.values():
+        IcebergTable(job.spark, each._name).set_properties({"write.distribution-mode": "hash"})
+    open_id, inside, most = iceberg._wap_id, [], []
+
+    @contextmanager
+    def note(session, wap_id):
+        with open_id(session, wap_id):
+            inside.append(wap_id)
+            most.append(len(inside))
+            yield
+            inside.remove(wap_id)
+
+    monkeypatch.setattr(iceberg, "_wap_id", note)
+    queries = _count_queries(job, monkeypatch)
+
+    _write(job, job.open(), values, 1)
+
+    assert (sorted(queries), most) == (["order", "sensor"], [1, 1])
+    for each in job.sinks.values():
+        found = job.spark.sql(f"SELECT summary FROM {each._name}.snapshots").collect()
+        assert all("wap.id" in row["summary"] for row in found)
 
 
 def test_rows_that_a_column_would_round_are_dead_letters_of_a_query(job, values, monkeypatch):

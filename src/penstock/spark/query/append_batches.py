@@ -46,17 +46,23 @@ class _Target:
     part: Part
     keys: Sequence[SchemaKey]
     number: int
+    is_written: bool = False
     refused: Mapping[Reason, int] = field(default_factory=dict)
 
     def own(self, frames: DataFrame) -> DataFrame:
         """Return the frames of the table."""
         return self.group.own(frames).filter(is_among(self.keys))
 
-    def commit(self, job: TablePass, frames: DataFrame) -> None:
+    def commit(self, job: TablePass) -> None:
         """Commit the files that the job has written."""
         rows, files = job.found[self.number][RowStatus.DECODED], job.messages(self.number)
-        read = partial(self.own, frames)
-        self.refused = self.table.write(self.plan, self.part, rows, files, read)
+        self.is_written = self.table.commit(self.plan, self.part, rows, files)
+
+    def write(self, job: TablePass, frames: DataFrame) -> None:
+        """Write the rows by a query of their own, unless they are written."""
+        if not self.is_written:
+            rows = job.found[self.number][RowStatus.DECODED]
+            self.refused = self.table.write(self.plan, self.part, rows, self.own(frames))
 
 
 @dataclass(slots=True)
@@ -211,10 +217,10 @@ class AppendBatches:
                 targets[name].append(_Target(each, table, plan, part, keys, number))
         self._lease.check()
         job.run()
-        commits = [
-            partial(target.commit, job, frames) for own in targets.values() for target in own
-        ]
-        run_concurrently(frames.sparkSession, commits)
+        tables = [target for own in targets.values() for target in own]
+        run_concurrently(frames.sparkSession, [partial(each.commit, job) for each in tables])
+        for target in tables:  # one by one: Iceberg takes the id of an append from the session
+            target.write(job, frames)
         kept = keeper if keeper.has_all(job.kept) else None
         for name, each in wanted.items():
             bad = each.add(targets[name], job, numbers[name])

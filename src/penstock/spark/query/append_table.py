@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -72,43 +72,47 @@ class AppendTable:
             self._plan = TablePlan(decoder, plan, append)
         return self._plan
 
-    def write(
-        self, plan: TablePlan, part: Part, rows: int, messages: Any, read: Callable[[], DataFrame]
-    ) -> Mapping[Reason, int]:
-        """Commit the files of a part with so many rows; return the records that are rejected.
+    def commit(self, plan: TablePlan, part: Part, rows: int, messages: Any) -> bool:
+        """Commit the files of a part with so many rows; return False if these need a query.
 
-        `read` returns the frames of the part, for rows that need a query of their own.
+        Raises:
+            CheckpointInUseError: another job has taken the lease.
+        """
+        if not rows and not self.needs_marker:
+            return True
+        if plan.append is None:
+            return False
+        with while_held(self._lease):
+            is_done = self._sink.append(plan.append, part, messages)
+        if is_done:
+            self._mark(rows)
+        else:
+            self._plan = None
+        return is_done
+
+    def write(
+        self, plan: TablePlan, part: Part, rows: int, frames: DataFrame
+    ) -> Mapping[Reason, int]:
+        """Write the rows of a part by a query of their own, which reads the frames again.
+
+        Returns:
+            The records that are rejected.
 
         Raises:
             CheckpointInUseError: another job has taken the lease.
             LostRecordsError: Kafka deleted records of the part while it was written.
         """
-        if not rows and not self.needs_marker:
-            return {}
-        refused: Mapping[Reason, int] = {}
-        if plan.append is None:
-            refused = self._write_rows(plan.decoder, part, rows, read())
-        elif not self._append(plan.append, part, messages):
-            self._plan = None
-            refused = self._write_rows(plan.decoder, part, rows, read())
-        self._marked_until = 0.0 if rows else time.monotonic() + MARKED_SECONDS
-        return refused
-
-    def _append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
-        with while_held(self._lease):
-            return self._sink.append(plan, part, messages)
-
-    def _write_rows(
-        self, decoder: Decoder, part: Part, rows: int, frames: DataFrame
-    ) -> Mapping[Reason, int]:
-        """Write the rows by a query of their own, which reads the frames again."""
-        decoded = decoder.decode(frames)
+        decoded = plan.decoder.decode(frames)
         counted = FilterCounts({"rows": _IS_ROW})
         with counted.watch(decoded):
-            own = decoder.project(counted.filter(decoded))
+            own = plan.decoder.project(counted.filter(decoded))
             with while_held(self._lease):
                 refused = self._sink.write(own, part)
             passed = counted.wait()
         if passed and passed["rows"] != rows:
             raise changed(part.batch, rows, passed["rows"])
+        self._mark(rows)
         return refused
+
+    def _mark(self, rows: int) -> None:
+        self._marked_until = 0.0 if rows else time.monotonic() + MARKED_SECONDS
