@@ -181,7 +181,7 @@ def _kill_at(
     trap = Trap(*moment, kill=lambda: killed.append(job.kill()), program=program)
     with job.lock:
         job.find_working()
-        with platform.traps.set(trap):
+        with platform.cloud.state(Faults).wrapped(trap.around):
             _meet(trap.shut.is_set, ask)
     return sum(killed)
 

@@ -43,7 +43,6 @@ from systems.clusters import OPEN, running_brokers
 from systems.consumers import CONSUMER, Consumer, build_consumer, package
 from systems.killing import ACCOUNT, REGION
 from systems.supervised import SupervisedJob
-from systems.traps import Traps
 from systems.world import World
 from tools.build_zip import build
 from tools.lambda_packages import Target
@@ -84,7 +83,6 @@ class Platform:
     brokers: Lock
     clock: Lock
     links: BrokerLinks
-    traps: Traps
     mapping: str
     offsets: Offsets
     replays: Replays | None
@@ -194,8 +192,6 @@ def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
         job = SupervisedJob(lambda: world.launch(world.words))
         stack.enter_context(job.running())
         servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
-        traps = Traps()
-        stack.enter_context(world.faults.wrapped(traps.around))
         yield Platform(
             cloud=cloud,
             client=client,
@@ -207,10 +203,9 @@ def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
             brokers=Lock(),
             clock=Lock(),
             links=links,
-            traps=traps,
             mapping=mapping,
             offsets=Offsets(servers, TOPIC, mapping, job.tell),
-            replays=Replays(world, job, traps) if "replay" in schedule.programs else None,
+            replays=Replays(world, job) if "replay" in schedule.programs else None,
             others={
                 name: stack.enter_context(run(world, cloud, client, folder, schedule.seed))
                 for name, run in _OTHERS.items()

@@ -12,7 +12,7 @@ from typing import Final
 
 from systems.moments import REPLAYED
 from systems.supervised import SupervisedJob
-from systems.traps import Trap, Traps
+from systems.traps import Trap
 from systems.world import World
 
 _NAME: Final = "yard"
@@ -42,8 +42,8 @@ class Replays:
     `other` is the id and the definition of the schema that only they may read.
     """
 
-    def __init__(self, world: World, job: SupervisedJob, traps: Traps) -> None:
-        self._world, self._job, self._traps = world, job, traps
+    def __init__(self, world: World, job: SupervisedJob) -> None:
+        self._world, self._job = world, job
         self._lock = Lock()
         registry = f"{world.name}-{_NAME}"
         world.glue.create_registry(RegistryName=registry)
@@ -70,7 +70,8 @@ class Replays:
         """Replay, and kill that at a moment; return whether it came."""
         killed: list[bool] = []
         trap = Trap(*REPLAYED[moment], program="replay")
-        with self._lock, self._traps.set(trap), self._world.launch(self._words) as process:
+        wrapped = self._world.faults.wrapped(trap.around)
+        with self._lock, wrapped, self._world.launch(self._words) as process:
             trap.kill = lambda: killed.append(self._job.kill(process))
             self._job.run_beside(process)
         return any(killed)

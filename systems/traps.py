@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Performed
@@ -84,28 +82,3 @@ class Trap:
                 return False
             self._taken += 1
             return self.snapped
-
-
-class Traps:
-    """The traps that are set in a localcloud with its faults: each call passes through all."""
-
-    def __init__(self) -> None:
-        self._traps: tuple[Trap, ...] = ()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def set(self, trap: Trap) -> Iterator[None]:
-        """Set a trap as long as the block lasts."""
-        with self._lock:
-            self._traps += (trap,)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._traps = tuple(each for each in self._traps if each is not trap)
-
-    def around(self, call: Call, perform: Performed) -> HttpAnswer | None:
-        """Stand between localcloud, with its faults, and its callers."""
-        for trap in self._traps:
-            perform = partial(trap.around, call, perform)
-        return perform()

@@ -16,7 +16,6 @@ from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 from systems.killing import ROOT
 from systems.supervised import Stall
-from systems.traps import Traps
 
 _WRONG = {"service": "glue", "operation": "RegisterSchemaVersion", "kind": "throttle"}
 
@@ -69,9 +68,9 @@ class _Driver(Fields):
     lock = nullcontext()
     kills = 0
 
-    def __init__(self, traps: Traps) -> None:
+    def __init__(self, set_: Faults) -> None:
         super().__init__()
-        self._traps = traps
+        self._set = set_
 
     def find_working(self) -> None:
         self.working = True
@@ -90,7 +89,7 @@ class _Driver(Fields):
         caller = SimpleNamespace(arn=f"arn:aws:iam::111111111111:user/it-{program}", account="1")
         given: Any = (None, caller, "s3", "PutObject", {"Key": f"checkpoint/{key}"})
         call = Call(*given, lambda: _ANSWER)
-        return self._traps.around(call, call.forward)
+        return self._set.around(call, call.forward)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +103,7 @@ class _Driver(Fields):
 def test_a_driver_is_killed_at_a_moment_of_a_batch_with_new_fields(
     platform: Any, moment: str, answers: list[HttpAnswer | None], kills: int
 ) -> None:
-    platform.traps = Traps()
-    driver = platform.job = _Driver(platform.traps)
+    driver = platform.job = _Driver(platform.faults)
 
     assert inject("driver-killed-at", platform, driver, {"moment": moment}) == kills
     assert driver.working
