@@ -16,7 +16,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-import boto3
 from botocore.config import Config
 from kafka.admin import NewTopic
 from moto.dynamodb.models import dynamodb_backends
@@ -43,6 +42,7 @@ from systems.clusters import OPEN, running_brokers
 from systems.consumers import CONSUMER, Consumer, build_consumer, package
 from systems.killing import ACCOUNT, REGION
 from systems.supervised import SupervisedJob
+from systems.tables import make_table
 from systems.world import World
 from tools.build_zip import build
 from tools.lambda_packages import Target
@@ -186,7 +186,7 @@ def running_platform(folder: Path, schedule: Schedule) -> Iterator[Platform]:
                 MaximumBatchingWindowInSeconds=1,
             )
         )
-        _prepare_job(client, world, cloud.endpoint)
+        _prepare_job(client, world)
         if schedule.base:
             world.sources = copy_sources(schedule.base)
         job = SupervisedJob(lambda: world.launch(world.words))
@@ -242,16 +242,10 @@ def _deploy_producer(client: Callable[..., Any], world: World, path: Path, bucke
     )
 
 
-def _prepare_job(client: Callable[..., Any], world: World, endpoint: str) -> None:
+def _prepare_job(client: Callable[..., Any], world: World) -> None:
     """Make the tables that the job writes, but for the lake's, and say so in its arguments."""
     newest, database = f"{world.name}-newest", _database(world.name)
-    session = boto3.Session(ACCOUNT, "any", region_name=REGION)
-    session.resource("dynamodb", endpoint_url=endpoint).create_table(
-        TableName=newest,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "deviceId", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "deviceId", "AttributeType": "S"}],
-    )
+    make_table(client("dynamodb"), newest, "deviceId")
     place = {"Name": database, "LocationUri": f"s3://{world.name}/tables/"}
     client("glue").create_database(DatabaseInput=place)
     world.arguments |= {

@@ -35,6 +35,7 @@ from penstock.spark.sinks.iceberg import LakeSettings
 from penstock.spark.sinks.settings import SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
 from systems.accounts import running_aws
+from systems.tables import make_table
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _NAME = "bench"
@@ -73,8 +74,8 @@ class LocalAws:
         self._client("s3").create_bucket(Bucket=_NAME, CreateBucketConfiguration=place)
         database = {"Name": _NAME, "LocationUri": f"s3://{_NAME}/tables/"}
         self._client("glue").create_database(DatabaseInput=database)
-        self._create_table("readings", "deviceId", "readingId")
-        self._create_table("errors", "id")
+        make_table(self._client("dynamodb"), "readings", "deviceId", "readingId")
+        make_table(self._client("dynamodb"), "errors", "id")
 
     def calls(self, start: datetime, end: datetime) -> tuple[Counter[str], float]:
         """Return the calls that ended in this time, and the seconds in which there were some."""
@@ -97,15 +98,6 @@ class LocalAws:
         key = {"id": {"S": f"{LEASE_PREFIX}s3://{_NAME}/{checkpoint}"}}
         found = self._client("dynamodb").get_item(TableName="errors", Key=key)
         return "holder" in found.get("Item", {})
-
-    def _create_table(self, name: str, *keys: str) -> None:
-        kinds = zip(keys, ("HASH", "RANGE"), strict=False)
-        self._client("dynamodb").create_table(
-            TableName=name,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": key, "KeyType": kind} for key, kind in kinds],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
-        )
 
     def _client(self, service: str) -> Any:
         session: Any = boto3.Session(_ACCOUNT, "any", region_name=_REGION)

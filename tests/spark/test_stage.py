@@ -35,6 +35,7 @@ from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from systems.clusters import PRODUCER, logged_in
+from systems.tables import make_table
 from tests.spark.batches import open_batches
 from tests.spark.consuming import SECONDS, USER, persisted
 from tests.spark.lakes import LakeReader
@@ -105,12 +106,7 @@ class Stage:
         return topic
 
     def add_table(self, name, key):
-        self.database.create_table(
-            TableName=f"{self.name}-{name}",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
-        )
+        make_table(self.database, f"{self.name}-{name}", key)
 
     def send(self, topic, *values, key=b"k"):
         settings = self.kafka.settings(Security.IAM)

@@ -13,6 +13,7 @@ from moto import mock_aws
 from campaign.platform import _list_rows
 from campaign.readers import read_letters
 from systems.killing import REGION
+from systems.tables import make_table
 
 _VALUES = {
     "whole": 2**70,
@@ -27,17 +28,9 @@ _VALUES = {
 
 @pytest.mark.parametrize("sort", [[], ["part"]])
 def test_rows_are_those_of_a_scan(sort: list[str]) -> None:
-    names = ["id", *sort]
     with mock_aws():
-        table = boto3.Session("any", "any", region_name=REGION).resource("dynamodb").create_table(
-            TableName="letters",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": name, "KeyType": kind}
-                for name, kind in zip(names, ("HASH", "RANGE"), strict=False)
-            ],
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in names],
-        )  # fmt: skip
+        session = boto3.Session("any", "any", region_name=REGION)
+        table = make_table(session.resource("dynamodb"), "letters", "id", *sort)
         for number in range(6):
             key = {"id": f"sensor/0/{number // 2 if sort else number}/x", "part": f"{number % 2}"}
             table.put_item(Item={**_VALUES, **key, "number": number})

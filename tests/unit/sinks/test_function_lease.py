@@ -13,6 +13,7 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.errors import SinkAccessDeniedError
 from penstock.sinks import DynamoDbClient, FunctionLease, function_lease
+from systems.tables import make_table
 from tests.stubs.dynamodb_api import DynamoDbApi, refusal
 
 _NOW = 1_764_000_000
@@ -22,12 +23,7 @@ _NOW = 1_764_000_000
 def leases(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
     """A table of leases as infra/modules/reading-store makes it."""
     database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
-    table = database.create_table(
-        TableName=f"leases-{secrets.token_hex(4)}",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-    )
+    table = make_table(database, f"leases-{secrets.token_hex(4)}", "id")
     yield table
     table.delete()
 

@@ -13,6 +13,7 @@ from penstock.extensions.drift._rows import compare_rows
 from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables
 from penstock.schemas import merge_schemas
 from penstock.tables import read_event
+from systems.tables import make_table
 from tests.fixtures.lakes import Lake, lake
 
 __all__ = ["lake"]
@@ -91,12 +92,7 @@ def test_values_of_rows(row: dict[str, Any], expected: list[tuple[str, str, str]
 def test_a_sample_of_a_table_is_read(lake: Lake, client: Any) -> None:
     name = f"readings-{secrets.token_hex(4)}"
     dynamodb = client("dynamodb")
-    dynamodb.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "key", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "key", "AttributeType": "S"}],
-    )
+    make_table(dynamodb, name, "key")
     for at in range(6):
         deleted = {"_deleted": {"BOOL": True}} if at == 0 else {}
         item = {"key": {"S": str(at)}, "n": {"S": "x"}, **deleted}
