@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -53,18 +53,7 @@ class Results:
 
     def write(self, path: Path = FILE) -> None:
         """Write the file."""
-        cells = {
-            system: {
-                change: {
-                    "verdict": cell.verdict.value,
-                    "reason": cell.reason,
-                    "trouble": cell.trouble,
-                }
-                for change, cell in found.items()
-            }
-            for system, found in self.cells.items()
-        }
-        path.write_text(json.dumps({"run": self.run, "cells": cells}, indent=2) + "\n")
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n")
 
 
 def describe_run(began: datetime) -> dict[str, Any]:
