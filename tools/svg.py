@@ -7,13 +7,9 @@ from html import escape
 
 
 def draw_frame(
-    title: str,
-    legend: Sequence[tuple[str, str]],
-    size: tuple[float, float],
-    lines: Sequence[str],
-    room: int = 100,
+    title: str, legend: Sequence[tuple[str, str]], size: tuple[float, float], lines: Sequence[str]
 ) -> str:
-    """Return a plot with a title, and colours with their words, each of which takes some room."""
+    """Return a plot with a title, and colours with their words."""
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" '
         f'height="{size[1]}" font-family="sans-serif" font-size="12">',
@@ -21,7 +17,7 @@ def draw_frame(
         draw_text(8, 18, title, style='font-size="14"'),
     ]
     for at, (colour, words) in enumerate(legend):
-        x = 8 + at * room
+        x = 8 + at * 100
         drawn += [draw_bar(x, 28, 10, colour, height=10), draw_text(x + 14, 37, words)]
     return "\n".join([*drawn, *lines, "</svg>"]) + "\n"
 
