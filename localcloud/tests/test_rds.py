@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from localcloud.services.rds.lifecycle import Databases, measure_databases
 from localcloud.testing import wait_until
 from tests.account_ids import PRODUCER
+from tests.refusals import fails
 from tests.vpcs import make_vpc
 
 REGION = "eu-central-1"
@@ -113,6 +114,12 @@ def test_parameters_that_were_set_are_those_of_the_user(rds):
     assert every["max_wal_senders"]["ApplyType"] == "static"
     assert "log_statement" in [each["ParameterName"] for each in user]
     assert {each["Source"] for each in user} == {"user"}
+
+
+def test_a_marker_that_no_page_named_is_refused(rds):
+    asked = {"DBParameterGroupName": "films", "Marker": "x"}
+    said = "Marker 'x' is unknown"
+    fails("InvalidParameterValue", said, rds.describe_db_parameters, **asked)
 
 
 def test_a_dynamic_parameter_applies_at_once(rds, server):

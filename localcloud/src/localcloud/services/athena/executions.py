@@ -11,19 +11,19 @@ from localcloud.door.constraints import check_params
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.queries import Query, QueryState, StatementKind
 from localcloud.services.athena.iam_resources import QueryGroups
 from localcloud.services.athena.model import (
     INVALID,
     Execution,
     Executions,
-    cut_page,
     find_execution,
     find_settings,
 )
 from localcloud.services.athena.runner import RunningQueries, check_output
 
-_PAGE = 50
+_PAGES = Pages("NextToken", "MaxResults", 50, INVALID)
 _STOP_SECONDS = 5
 _CATALOGS = ("awsdatacatalog",)
 
@@ -116,7 +116,7 @@ def list_query_executions(call: Call) -> dict[str, Any]:
     held = call.cloud.state(Executions, call.account, call.region).by_id
     group = call.params.get("WorkGroup", "primary")
     found = [one for one, each in reversed(held.items()) if each.settings.group == group]
-    page, more = cut_page(call, found, _PAGE)
+    page, more = _PAGES.cut(call, found)
     return {"QueryExecutionIds": page, **more}
 
 

@@ -78,12 +78,3 @@ def find_execution(call: Call, identity: str) -> Execution:
     if found is None:
         raise AwsError(INVALID, f"QueryExecution {identity} was not found")
     return found
-
-
-def cut_page(call: Call, found: list[Any], size: int) -> tuple[list[Any], dict[str, str]]:
-    """Return the page that a call requests, with the token of the next one."""
-    token = call.params.get("NextToken", "0")
-    if not token.isdecimal():
-        raise AwsError(INVALID, f"NextToken {token!r} is unknown")
-    end = int(token) + call.params.get("MaxResults", size)
-    return found[int(token) : end], ({"NextToken": str(end)} if end < len(found) else {})

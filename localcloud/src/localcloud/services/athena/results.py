@@ -10,11 +10,12 @@ from botocore.exceptions import ClientError
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.queries import QueryState, StatementKind
-from localcloud.services.athena.model import INVALID, cut_page, find_execution
+from localcloud.services.athena.model import INVALID, find_execution
 from localcloud.services.athena.runner import open_client
 
-_PAGE = 1000
+_PAGES = Pages("NextToken", "MaxResults", 1000, INVALID)
 _NUMBERS = {"bigint": 19, "integer": 10, "smallint": 5, "tinyint": 3, "double": 17, "float": 17}
 _LONGEST = 2_147_483_647
 
@@ -38,7 +39,7 @@ def get_query_results(call: Call) -> dict[str, Any]:
         raise AwsError(INVALID, "Could not find results") from error
     columns = query.result.columns
     header = [[name for name, _ in columns]] if query.kind is StatementKind.SELECT else []
-    page, more = cut_page(call, [*header, *query.result.rows], _PAGE)
+    page, more = _PAGES.cut(call, [*header, *query.result.rows])
     return {
         "ResultSet": {
             "Rows": [{"Data": _show_row(row)} for row in page],

@@ -20,12 +20,14 @@ from moto.cloudwatch.models import cloudwatch_backends
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.door.pages import Pages
 from localcloud.metrics import Metric, clock, record_gauges
 from localcloud.notices import NotPublishedError, publish
 
 _log = logging.getLogger(__name__)
 _MINUTE_SECONDS = 60
 _MOST_MINUTES = 1440
+_PAGES = Pages("NextToken", "MaxRecords", 100, "InvalidNextToken")
 _MOST_HISTORY = 10_000  # of an account and region; CloudWatch keeps 30 days
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "GreaterThanOrEqualToThreshold": operator.ge,
@@ -111,9 +113,8 @@ def describe_alarm_history(call: Call) -> dict[str, Any]:
     ]
     if params.get("ScanBy") != "TimestampAscending":
         found.reverse()
-    first, size = int(params.get("NextToken", "0")), int(params.get("MaxRecords", 100))
-    more = {"NextToken": f"{first + size}"} if first + size < len(found) else {}
-    return {"AlarmHistoryItems": found[first : first + size], **more}
+    page, more = _PAGES.cut(call, found)
+    return {"AlarmHistoryItems": page, **more}
 
 
 @action("pass-minutes")

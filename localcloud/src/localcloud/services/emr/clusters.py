@@ -12,12 +12,12 @@ from localcloud.door.operations import Call
 from localcloud.services.emr.lifecycle import live
 from localcloud.services.emr.model import (
     INVALID,
+    PAGES,
     Cluster,
     Clusters,
     Reason,
     RunningClusters,
     cluster_operation,
-    cut_page,
     find_cluster,
     new_id,
 )
@@ -78,7 +78,7 @@ def list_clusters(call: Call, clusters: Clusters) -> dict[str, Any]:
         for each in reversed(clusters.by_id.values())
         if (not states or each.state in states) and _is_between(call.params, each.created)
     ]
-    page, more = cut_page(call, found)
+    page, more = PAGES.cut(call, found)
     return {"Clusters": [sum_up_cluster(each) for each in page], **more}
 
 
@@ -116,7 +116,7 @@ def list_instances(call: Call, clusters: Clusters) -> dict[str, Any]:
         and kinds[each["InstanceGroupId"]] in asked.get("InstanceGroupTypes", kinds.values())
         and each["Status"]["State"] in asked.get("InstanceStates", [each["Status"]["State"]])
     ]
-    page, more = cut_page(call, found)
+    page, more = PAGES.cut(call, found)
     return {"Instances": page, **more}
 
 

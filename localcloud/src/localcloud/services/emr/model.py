@@ -15,6 +15,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.errors import LocalcloudError
 from localcloud.jobs import JobRun, Place, Runner, RunState
 from localcloud.services.events.rules import send_event
@@ -22,7 +23,7 @@ from localcloud.services.events.rules import send_event
 INVALID = "ValidationException"
 UNKNOWN = "InvalidRequestException"
 ACTIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
-_PAGE = 50
+PAGES = Pages("Marker", "", 50, UNKNOWN, "{name} '{token}' is not valid.")
 _LETTERS = string.ascii_uppercase + string.digits
 
 
@@ -260,12 +261,3 @@ def find_cluster(clusters: Clusters, cluster_id: str) -> Cluster:
     if cluster_id not in clusters.by_id:
         raise AwsError(UNKNOWN, f"Cluster id '{cluster_id}' is not valid.")
     return clusters.by_id[cluster_id]
-
-
-def cut_page(call: Call, found: list[Any]) -> tuple[list[Any], dict[str, str]]:
-    """Return the page that a call requests, with the marker of the next one."""
-    marker = call.params.get("Marker", "0")
-    if not marker.isdecimal():
-        raise AwsError(UNKNOWN, f"Marker '{marker}' is not valid.")
-    end = int(marker) + _PAGE
-    return found[int(marker) : end], ({"Marker": str(end)} if end < len(found) else {})

@@ -23,12 +23,12 @@ from localcloud.services.emr.bootstrap import HOME, home_of
 from localcloud.services.emr.model import (
     ACTIVE,
     INVALID,
+    PAGES,
     UNKNOWN,
     Cluster,
     Clusters,
     Step,
     cluster_operation,
-    cut_page,
     find_cluster,
     new_id,
 )
@@ -219,7 +219,7 @@ def list_steps(call: Call, clusters: Clusters) -> dict[str, Any]:
         if step_state(each) in asked.get("StepStates", [step_state(each)])
         and each.id in asked.get("StepIds", [each.id])
     ]
-    page, more = cut_page(call, found)
+    page, more = PAGES.cut(call, found)
     return {"Steps": [show_step(cluster, each) for each in page], **more}
 
 

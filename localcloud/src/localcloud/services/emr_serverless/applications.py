@@ -11,10 +11,10 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.services.emr_serverless.model import (
     INVALID,
+    PAGES,
     Application,
     Applications,
     application_operation,
-    cut_page,
     find_application,
     find_by_token,
 )
@@ -75,7 +75,7 @@ def list_applications(call: Call, applications: Applications) -> dict[str, Any]:
     """List the applications, the oldest first, in all states or some."""
     states = call.params.get("states")
     found = [each for each in applications.by_id.values() if not states or each.state in states]
-    page, more = cut_page(call, found)
+    page, more = PAGES.cut(call, found)
     return {"applications": [_sum_up(each) for each in page], **more}
 
 

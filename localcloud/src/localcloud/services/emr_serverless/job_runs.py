@@ -17,11 +17,11 @@ from localcloud.door.operations import Call
 from localcloud.jobs import JobRun, JobSpec, Place, Runner, RunState
 from localcloud.quotas import CONCURRENT_VCPUS, QuotaValues
 from localcloud.services.emr_serverless.model import (
+    PAGES,
     Application,
     Applications,
     SubmittedRun,
     application_operation,
-    cut_page,
     find_application,
     find_by_token,
     find_run,
@@ -184,7 +184,7 @@ def list_job_runs(call: Call, applications: Applications) -> dict[str, Any]:
         and asked.get("mode", mode_of(each)) == mode_of(each)
         and _is_between(asked, each.run.created)
     ]
-    page, more = cut_page(call, found)
+    page, more = PAGES.cut(call, found)
     return {"jobRuns": [sum_up_run(application, each, each.run.attempt) for each in page], **more}
 
 
@@ -193,7 +193,7 @@ def list_job_run_attempts(call: Call, applications: Applications) -> dict[str, A
     """List the attempts of a run, the last first."""
     application = find_application(call, applications)
     submitted = find_run(application, call.params["jobRunId"])
-    page, more = cut_page(call, submitted.run.attempts[::-1])
+    page, more = PAGES.cut(call, submitted.run.attempts[::-1])
     shown = [sum_up_attempt(application, submitted, each) for each in page]
     return {"jobRunAttempts": shown, **more}
 

@@ -11,11 +11,12 @@ from typing import Any, TypeAlias, TypeVar
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.jobs import JobRun, Runner
 from localcloud.services.emr_serverless.capacity import ACCOUNT_IS_FULL, Occupied
 
 INVALID = "ValidationException"
-_PAGE = 50
+PAGES = Pages("nextToken", "maxResults", 50, INVALID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,3 @@ def find_run(application: Application, run_id: str) -> SubmittedRun:
     if run_id not in application.runs:
         raise AwsError("ResourceNotFoundException", f"JobRun {run_id} does not exist")
     return application.runs[run_id]
-
-
-def cut_page(call: Call, found: list[Any]) -> tuple[list[Any], dict[str, str]]:
-    """Return the page that a call requests, with the token of the next one."""
-    token, size = call.params.get("nextToken", "0"), call.params.get("maxResults", _PAGE)
-    if not token.isdecimal():
-        raise AwsError(INVALID, f"nextToken {token!r} is unknown")
-    end = int(token) + size
-    return found[int(token) : end], ({"nextToken": str(end)} if end < len(found) else {})

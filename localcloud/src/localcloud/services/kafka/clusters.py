@@ -12,13 +12,13 @@ from localcloud.services.kafka.interfaces import check_places
 from localcloud.services.kafka.lifecycle import begin_cluster, begin_deletion
 from localcloud.services.kafka.listeners import bootstrap_strings
 from localcloud.services.kafka.model import (
+    PAGES,
     BrokerNode,
     Cluster,
     bad_request,
     new_identity,
     now,
     own_state,
-    take_page,
 )
 from localcloud.services.kafka.requests import check_name, fill_settings
 from localcloud.services.kafka.serverless import make_serverless, show_serverless
@@ -66,7 +66,7 @@ def describe_cluster_v2(call: Call) -> dict[str, Any]:
 def list_clusters(call: Call) -> dict[str, Any]:
     """List the account's provisioned clusters by a prefix of their names."""
     found = [cluster for cluster in _filtered(call) if not cluster.serverless]
-    page, more = take_page(found, call.params)
+    page, more = PAGES.cut(call, found)
     return {"ClusterInfoList": [_show_v1(cluster) for cluster in page], **more}
 
 
@@ -75,7 +75,7 @@ def list_clusters_v2(call: Call) -> dict[str, Any]:
     """List the account's clusters, all or those of a type."""
     wanted = call.params.get("ClusterTypeFilter")
     found = [cluster for cluster in _filtered(call) if wanted in {None, _type_of(cluster)}]
-    page, more = take_page(found, call.params)
+    page, more = PAGES.cut(call, found)
     return {"ClusterInfoList": [_show_v2(cluster) for cluster in page], **more}
 
 
@@ -111,7 +111,7 @@ def list_nodes(call: Call) -> dict[str, Any]:
     nodes = [_show_node(cluster, node) for node in list(cluster.nodes)]
     if has_controllers(cluster.settings["CurrentBrokerSoftwareInfo"]["KafkaVersion"]):
         nodes += [_show_controller(cluster, number) for number in range(1, _CONTROLLERS + 1)]
-    page, more = take_page(nodes, call.params)
+    page, more = PAGES.cut(call, nodes)
     return {"NodeInfoList": page, **more}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.model import (
+    PAGES,
     Configuration,
     Revision,
     bad_request,
@@ -15,7 +16,6 @@ from localcloud.services.kafka.model import (
     now,
     own_state,
     state_of,
-    take_page,
 )
 
 _NAME = re.compile(r"[0-9A-Za-z-]{1,255}")
@@ -97,7 +97,7 @@ def describe_configuration_revision(call: Call) -> dict[str, Any]:
 def list_configurations(call: Call) -> dict[str, Any]:
     """List all configurations of the account and region."""
     known = [_show(configuration) for configuration in own_state(call).configurations.values()]
-    page, more = take_page(known, call.params)
+    page, more = PAGES.cut(call, known)
     return {"Configurations": page, **more}
 
 
@@ -107,7 +107,7 @@ def list_configuration_revisions(call: Call) -> dict[str, Any]:
     revisions = [
         _show_revision(each) for each in _find_configuration(call, call.params["Arn"]).revisions
     ]
-    page, more = take_page(revisions, call.params)
+    page, more = PAGES.cut(call, revisions)
     return {"Revisions": page, **more}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_cluster
 from localcloud.services.kafka.model import (
+    PAGES,
     Cluster,
     ClusterOperation,
     not_found,
     own_state,
-    take_page,
 )
 
 
@@ -40,7 +40,7 @@ def describe_cluster_operation_v2(call: Call) -> dict[str, Any]:
 def list_cluster_operations(call: Call) -> dict[str, Any]:
     """List a cluster's operations, the newest first."""
     cluster = find_cluster(call)
-    page, more = take_page(cluster.operations[::-1], call.params)
+    page, more = PAGES.cut(call, cluster.operations[::-1])
     return {"ClusterOperationInfoList": [_show_v1(cluster, each) for each in page], **more}
 
 
@@ -48,7 +48,7 @@ def list_cluster_operations(call: Call) -> dict[str, Any]:
 def list_cluster_operations_v2(call: Call) -> dict[str, Any]:
     """List a cluster's operations in short form, the newest first."""
     cluster = find_cluster(call)
-    page, more = take_page(cluster.operations[::-1], call.params)
+    page, more = PAGES.cut(call, cluster.operations[::-1])
     return {"ClusterOperationInfoList": [_show_v2(cluster, each) for each in page], **more}
 
 

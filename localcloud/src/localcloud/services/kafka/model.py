@@ -9,18 +9,20 @@ import threading
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
+from localcloud.door.pages import Pages
 
 if TYPE_CHECKING:
     from localcloud.cloud import Cloud
     from localcloud.services.kafka.brokers import RunningBrokers
 
-T = TypeVar("T")
 _ARN = re.compile(r"arn:aws:kafka:([a-z0-9-]+):(\d{12}):([a-z-]+)/.+")
-_MAX_RESULTS = 100
+PAGES = Pages(
+    "NextToken", "MaxResults", 100, "BadRequestException", "The {name} {token!r} is unknown"
+)
 
 
 def new_version() -> str:
@@ -230,13 +232,3 @@ def new_identity() -> tuple[str, str]:
 def now() -> datetime:
     """Return the current time, in UTC."""
     return datetime.now(UTC)
-
-
-def take_page(items: list[T], params: dict[str, Any]) -> tuple[list[T], dict[str, str]]:
-    """Return the requested page, and {} or the NextToken."""
-    token = params.get("NextToken") or "0"
-    if not token.isdecimal():
-        raise bad_request(f"The NextToken {token!r} is unknown")
-    start = int(token)
-    end = start + int(params.get("MaxResults") or _MAX_RESULTS)
-    return items[start:end], {"NextToken": str(end)} if end < len(items) else {}

@@ -16,7 +16,7 @@ from localcloud.identity.key_states import find_flaw
 from localcloud.identity.resource_policies import key_arn
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.listeners import is_enabled
-from localcloud.services.kafka.model import Cluster, all_clusters, bad_request, take_page
+from localcloud.services.kafka.model import PAGES, Cluster, all_clusters, bad_request
 from localcloud.services.kafka.processes import running
 
 _ARN = re.compile(r"arn:aws:secretsmanager:([a-z0-9-]+):(\d{12}):secret:(.+)")
@@ -62,7 +62,7 @@ def batch_disassociate_scram_secret(call: Call) -> dict[str, Any]:
 @operation("kafka", "ListScramSecrets")
 def list_scram_secrets(call: Call) -> dict[str, Any]:
     """List the associated secrets."""
-    page, more = take_page(list(find_own_cluster(call).secrets), call.params)
+    page, more = PAGES.cut(call, list(find_own_cluster(call).secrets))
     return {"SecretArnList": page, **more}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_cluster
-from localcloud.services.kafka.model import take_page
+from localcloud.services.kafka.model import PAGES
 
 VERSIONS = (
     "3.6.0",
@@ -24,7 +24,7 @@ VERSIONS = (
 @operation("kafka", "ListKafkaVersions")
 def list_kafka_versions(call: Call) -> dict[str, Any]:
     """List all versions."""
-    page, more = take_page(list(VERSIONS), call.params)
+    page, more = PAGES.cut(call, list(VERSIONS))
     return {"KafkaVersions": [{"Version": name, "Status": "ACTIVE"} for name in page], **more}
 
 

@@ -12,6 +12,7 @@ from localcloud.services.kafka.interfaces import check_places
 from localcloud.services.kafka.lifecycle import plug_connections
 from localcloud.services.kafka.listeners import vpc_logins
 from localcloud.services.kafka.model import (
+    PAGES,
     Kafka,
     VpcConnection,
     bad_request,
@@ -20,7 +21,6 @@ from localcloud.services.kafka.model import (
     now,
     own_state,
     state_of,
-    take_page,
 )
 
 
@@ -64,7 +64,7 @@ def describe_vpc_connection(call: Call) -> dict[str, Any]:
 @operation("kafka", "ListVpcConnections")
 def list_vpc_connections(call: Call) -> dict[str, Any]:
     """List the connections of the account."""
-    page, more = take_page(list(own_state(call).vpc_connections.values()), call.params)
+    page, more = PAGES.cut(call, list(own_state(call).vpc_connections.values()))
     return {"VpcConnections": [_show(connection) for connection in page], **more}
 
 
@@ -87,7 +87,7 @@ def list_client_vpc_connections(call: Call) -> dict[str, Any]:
         for connection in kafka.vpc_connections.values()
         if connection.cluster_arn == cluster.arn
     ]
-    page, more = take_page(found, call.params)
+    page, more = PAGES.cut(call, found)
     return {"ClientVpcConnections": page, **more}
 
 

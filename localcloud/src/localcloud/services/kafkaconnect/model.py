@@ -14,9 +14,10 @@ from typing import Any, TypeAlias, TypeVar
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.services.kafkaconnect.worker import ConnectWorker
 
-_PAGE = 100
+_PAGES = Pages("nextToken", "maxResults", 100, "BadRequestException")
 T = TypeVar("T")
 
 
@@ -171,9 +172,4 @@ def check_new(names: list[str], name: str, what: str) -> None:
 def cut_page(call: Call, found: list[T], of: Callable[[T], str]) -> tuple[list[T], dict[str, str]]:
     """Return the page that a call requests, of those whose names begin as it says."""
     prefix = call.params.get("namePrefix") or call.params.get("connectorNamePrefix") or ""
-    kept = [each for each in found if of(each).startswith(prefix)]
-    token = call.params.get("nextToken") or "0"
-    if not token.isdecimal():
-        raise bad_request(f"nextToken {token!r} is unknown")
-    end = int(token) + int(call.params.get("maxResults") or _PAGE)
-    return kept[int(token) : end], ({"nextToken": str(end)} if end < len(kept) else {})
+    return _PAGES.cut(call, [each for each in found if of(each).startswith(prefix)])

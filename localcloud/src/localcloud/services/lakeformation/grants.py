@@ -7,6 +7,7 @@ from typing import Any
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.identity.catalog_access import lake_of
 from localcloud.identity.lake_grants import IAM_ALLOWED, Grant, Resource
 from localcloud.identity.roles import find_role, is_role_arn
@@ -19,7 +20,7 @@ from localcloud.services.lakeformation.resources import (
 )
 
 _GRANTABLE = "PermissionsWithGrantOption"
-_PAGE = 1000
+_PAGES = Pages("NextToken", "MaxResults", 1000, INVALID)
 
 
 @operation("lakeformation", "GrantPermissions")
@@ -64,10 +65,8 @@ def list_permissions(call: Call) -> dict[str, Any]:
         and (lake.sees_all or grant.principal == lake.principal)
         and (wanted is None or _is_on(grant.resource, wanted))
     ]
-    start = int(params.get("NextToken") or 0)
-    end = start + int(params.get("MaxResults", _PAGE))
-    more = {"NextToken": str(end)} if end < len(found) else {}
-    return {"PrincipalResourcePermissions": [_show(call, one) for one in found[start:end]], **more}
+    page, more = _PAGES.cut(call, found)
+    return {"PrincipalResourcePermissions": [_show(call, one) for one in page], **more}
 
 
 def _each(call: Call, change: Any) -> dict[str, Any]:

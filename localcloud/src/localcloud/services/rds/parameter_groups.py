@@ -6,6 +6,7 @@ from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.door.pages import Pages
 from localcloud.services.rds.lifecycle import Databases, reload
 from localcloud.services.rds.parameters import (
     check_parameter,
@@ -13,7 +14,7 @@ from localcloud.services.rds.parameters import (
     find_group,
 )
 
-_PAGE = 100
+_PAGES = Pages("Marker", "MaxRecords", 100, "InvalidParameterValue")
 
 
 @operation("rds", "DescribeDBParameters")
@@ -25,10 +26,8 @@ def describe_db_parameters(call: Call) -> dict[str, Any]:
         raise AwsError("DBParameterGroupNotFound", f"DBParameterGroup not found: {name}")
     wanted = call.params.get("Source")
     found = [each for each in describe_parameters(group) if wanted in {None, each["Source"]}]
-    begin = int(call.params.get("Marker") or 0)
-    end = begin + int(call.params.get("MaxRecords") or _PAGE)
-    more = {"Marker": str(end)} if end < len(found) else {}
-    return {"Parameters": found[begin:end], **more}
+    page, more = _PAGES.cut(call, found)
+    return {"Parameters": page, **more}
 
 
 @operation("rds", "ModifyDBParameterGroup")

@@ -10,7 +10,7 @@ from localcloud.door.operations import Call, operation
 from localcloud.services.scheduler.model import DEFAULT_GROUP, Group
 from localcloud.services.scheduler.requests import INVALID
 from localcloud.services.scheduler.runner import Runner
-from localcloud.services.scheduler.schedules import missing, page, place_of, schedules_of
+from localcloud.services.scheduler.schedules import PAGES, missing, place_of, schedules_of
 
 
 @operation("scheduler", "CreateScheduleGroup")
@@ -54,7 +54,7 @@ def list_schedule_groups(call: Call) -> dict[str, Any]:
     check_params(call, INVALID)
     prefix = call.params.get("NamePrefix", "")
     found = sorted(name for name in _groups(call) if name.startswith(prefix))
-    shown, token = page(call, [_groups(call)[name].describe() for name in found])
+    shown, token = PAGES.cut(call, [_groups(call)[name].describe() for name in found])
     return {"ScheduleGroups": shown, **token}
 
 

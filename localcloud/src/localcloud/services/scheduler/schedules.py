@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.services.scheduler.model import DEFAULT_GROUP, Place, Schedule, Schedules
 from localcloud.services.scheduler.requests import INVALID, read_request
 from localcloud.services.scheduler.runner import Runner
 
-_PAGE = 100
+PAGES = Pages("NextToken", "MaxResults", 100, INVALID)
 
 
 def schedules_of(call: Call) -> Schedules:
@@ -30,14 +30,6 @@ def place_of(call: Call) -> Place:
 def missing(what: str, name: str) -> AwsError:
     """Return the error for a schedule or a group that does not exist."""
     return AwsError("ResourceNotFoundException", f"{what} {name} does not exist.")
-
-
-def page(call: Call, found: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Return a page of a list, and the token of the next one."""
-    start = int(base64.b64decode(call.params.get("NextToken", "")) or b"0")
-    end = start + int(call.params.get("MaxResults", _PAGE))
-    token = {"NextToken": base64.b64encode(str(end).encode()).decode()} if end < len(found) else {}
-    return found[start:end], token
 
 
 @operation("scheduler", "CreateSchedule")
@@ -89,7 +81,7 @@ def list_schedules(call: Call) -> dict[str, Any]:
     """List schedules, the newest first."""
     check_params(call, INVALID)
     found = sorted(_selected(call), key=lambda each: each.created, reverse=True)
-    shown, token = page(call, [each.summarize() for each in found])
+    shown, token = PAGES.cut(call, [each.summarize() for each in found])
     return {"Schedules": shown, **token}
 
 

@@ -11,10 +11,14 @@ from typing import Any
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.quotas import QUOTAS, Quota, QuotaValues
 
 _INVALID = "IllegalArgumentException"
-_PAGE = 100
+_PAGES = Pages(
+    "NextToken", "MaxResults", 100,
+    "InvalidPaginationTokenException", "Invalid pagination token was used.",
+)  # fmt: skip
 
 
 @operation("service-quotas", "GetServiceQuota")
@@ -52,12 +56,7 @@ def list_default_service_quotas(call: Call) -> dict[str, Any]:
 
 def _cut_page(call: Call) -> tuple[list[Quota], dict[str, str]]:
     check_params(call, _INVALID)
-    found = _of_service(call)
-    token, size = call.params.get("NextToken", "0"), call.params.get("MaxResults", _PAGE)
-    if not token.isdecimal():
-        raise AwsError("InvalidPaginationTokenException", "Invalid pagination token was used.")
-    end = int(token) + size
-    return found[int(token) : end], ({"NextToken": str(end)} if end < len(found) else {})
+    return _PAGES.cut(call, _of_service(call))
 
 
 def _find_quota(call: Call) -> Quota:

@@ -11,11 +11,12 @@ from moto.glue.models import glue_backends
 
 from localcloud.door.errors import AwsError, unknown_operation
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.services.glue.crawlers.model import Crawler, Crawlers, CrawlerState
 from localcloud.services.glue.crawlers.requests import check_role, read_request
 from localcloud.services.glue.crawlers.runner import RunningCrawls
 
-_PAGE = 100
+_PAGES = Pages("NextToken", "MaxResults", 100, "InvalidInputException")
 
 
 @operation("glue", "CreateCrawler")
@@ -177,8 +178,5 @@ def _check_ready(crawler: Crawler, what: str = "is currently running") -> None:
 
 
 def _page(call: Call, name: str, found: Iterable[Any]) -> dict[str, Any]:
-    everything = list(found)
-    first = int(call.params.get("NextToken") or 0)
-    end = first + int(call.params.get("MaxResults") or _PAGE)
-    more = {"NextToken": str(end)} if end < len(everything) else {}
-    return {name: everything[first:end], **more}
+    page, more = _PAGES.cut(call, list(found))
+    return {name: page, **more}

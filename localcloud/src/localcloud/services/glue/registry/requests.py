@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from localcloud.door.constraints import check_params
 from localcloud.door.operations import Call, operation
+from localcloud.door.pages import Pages
 from localcloud.services.glue.registry.errors import INVALID, invalid, not_found
 from localcloud.services.glue.registry.state import (
     DEFAULT_REGISTRY,
@@ -16,7 +17,7 @@ from localcloud.services.glue.registry.state import (
 )
 from localcloud.services.glue.registry.store import Version
 
-_PAGE = 25
+_PAGES = Pages("NextToken", "MaxResults", 25, INVALID, "{name} {token!r} is unknown.")
 Answer: TypeAlias = Callable[[Call, GlueRegistries], dict[str, Any]]
 
 
@@ -90,11 +91,5 @@ def read_number(call: Call, registries: GlueRegistries, parameter: str) -> Versi
 
 def page(call: Call, member: str, shown: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the part of a list that MaxResults and NextToken request."""
-    token, size = call.params.get("NextToken", "0"), call.params.get("MaxResults", _PAGE)
-    if not token.isdecimal() or int(token) > len(shown):
-        raise invalid(f"NextToken {token!r} is unknown.")
-    end = int(token) + size
-    answer: dict[str, Any] = {member: shown[int(token) : end]}
-    if end < len(shown):
-        answer["NextToken"] = str(end)
-    return answer
+    part, more = _PAGES.cut(call, shown)
+    return {member: part, **more}

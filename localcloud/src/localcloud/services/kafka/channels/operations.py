@@ -10,7 +10,7 @@ from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.channels.delivery import begin_channel
 from localcloud.services.kafka.channels.model import BUCKET, ICEBERG, Channel, Channels
 from localcloud.services.kafka.channels.requests import check_channel, check_freshness
-from localcloud.services.kafka.model import bad_request, new_identity, not_found, now, take_page
+from localcloud.services.kafka.model import PAGES, bad_request, new_identity, not_found, now
 
 _UPDATES = {"IcebergDestinationUpdate": ICEBERG, "S3DestinationUpdate": BUCKET}
 
@@ -49,7 +49,7 @@ def list_channels(call: Call) -> dict[str, Any]:
         for channel in _state(call).by_arn.values()
         if channel.cluster is cluster and topic in (None, channel.topic)
     ]
-    page, more = take_page(found, call.params)
+    page, more = PAGES.cut(call, found)
     return {"Channels": page, **more}
 
 
