@@ -85,7 +85,7 @@ def list_answers(service: Service) -> Iterator[Answer]:
         ignored = tuple(service.ignored.get(operation, "").split())
         if function is not None:
             level = "partly" if ignored else "exact"
-            code = Path(inspect.getfile(function))
+            code = Path(inspect.getfile(inspect.unwrap(function)))
             yield Answer(operation, "refused" if refuses(function) else level, ignored, code)
         elif operation in keeps:
             yield Answer(operation, "partly", ignored)

@@ -4,12 +4,45 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from moto.core.utils import get_service_model
 
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call
+from localcloud.door.operations import Call, operation
+
+
+class Locked(Protocol):
+    """A state that one call at a time may use."""
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """Held by the call that uses it."""
+
+
+S = TypeVar("S", bound=Locked)
+_Answer: TypeAlias = Callable[[Call, S], dict[str, Any]]
+
+
+def locked_operation(
+    service: str, code: str, kind: type[S], name: str
+) -> Callable[[_Answer[S]], _Answer[S]]:
+    """Register a function for one operation: with checked parameters, one call at a time."""
+
+    def register(function: _Answer[S]) -> _Answer[S]:
+        @operation(service, name)
+        @functools.wraps(function)
+        def answer(call: Call) -> dict[str, Any]:
+            check_params(call, code)
+            state = call.cloud.state(kind, call.account, call.region)
+            with state.lock:
+                return function(call, state)
+
+        return function
+
+    return register
 
 
 def check_params(call: Call, code: str) -> None:

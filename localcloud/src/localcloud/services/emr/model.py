@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -243,6 +244,7 @@ def cluster_operation(name: str) -> Callable[[_Answer], _Answer]:
 
     def register(function: _Answer) -> _Answer:
         @operation("emr", name)
+        @wraps(function)
         def answer(call: Call) -> dict[str, Any]:
             check_params(call, INVALID)
             return function(call, call.cloud.state(Clusters, call.account, call.region))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
-from localcloud.door.constraints import check_params
+from localcloud.door.constraints import locked_operation
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call, operation
+from localcloud.door.operations import Call
 from localcloud.door.pages import Pages
 from localcloud.jobs import JobRun, Runner
 from localcloud.services.emr_serverless.capacity import ACCOUNT_IS_FULL, Occupied
@@ -80,23 +81,7 @@ def find_by_token(params: dict[str, Any], made: Mapping[str, _Made], what: str) 
     return None
 
 
-_Answer: TypeAlias = Callable[[Call, Applications], dict[str, Any]]
-
-
-def application_operation(name: str) -> Callable[[_Answer], _Answer]:
-    """Register a function for one operation: with checked parameters, one call at a time."""
-
-    def register(function: _Answer) -> _Answer:
-        @operation("emr-serverless", name)
-        def answer(call: Call) -> dict[str, Any]:
-            check_params(call, INVALID)
-            applications = call.cloud.state(Applications, call.account, call.region)
-            with applications.lock:
-                return function(call, applications)
-
-        return function
-
-    return register
+application_operation = partial(locked_operation, "emr-serverless", INVALID, Applications)
 
 
 def find_application(call: Call, applications: Applications) -> Application:

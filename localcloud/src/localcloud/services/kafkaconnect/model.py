@@ -8,12 +8,13 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from localcloud.door.constraints import check_params
+from localcloud.door.constraints import locked_operation
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call, operation
+from localcloud.door.operations import Call
 from localcloud.door.pages import Pages
 from localcloud.services.kafkaconnect.worker import ConnectWorker
 
@@ -113,23 +114,7 @@ class KafkaConnect:
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
 
-_Answer: TypeAlias = Callable[[Call, KafkaConnect], dict[str, Any]]
-
-
-def connect_operation(name: str) -> Callable[[_Answer], _Answer]:
-    """Register a function for one operation: with checked parameters, one call at a time."""
-
-    def register(function: _Answer) -> _Answer:
-        @operation("kafkaconnect", name)
-        def answer(call: Call) -> dict[str, Any]:
-            check_params(call, "BadRequestException")
-            state = call.cloud.state(KafkaConnect, call.account, call.region)
-            with state.lock:
-                return function(call, state)
-
-        return function
-
-    return register
+connect_operation = partial(locked_operation, "kafkaconnect", "BadRequestException", KafkaConnect)
 
 
 def make_arn(call: Call, kind: str, name: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
-from localcloud.door.constraints import check_params
-from localcloud.door.operations import Call, operation
+from localcloud.door.constraints import locked_operation
+from localcloud.door.operations import Call
 from localcloud.door.pages import Pages
 from localcloud.services.glue.registry.errors import INVALID, invalid, not_found
 from localcloud.services.glue.registry.state import (
@@ -18,28 +18,7 @@ from localcloud.services.glue.registry.state import (
 from localcloud.services.glue.registry.store import Version
 
 _PAGES = Pages("NextToken", "MaxResults", 25, INVALID, "{name} {token!r} is unknown.")
-Answer: TypeAlias = Callable[[Call, GlueRegistries], dict[str, Any]]
-
-
-def registry_operation(name: str) -> Callable[[Answer], Answer]:
-    """Register a function for one operation: with checked parameters, one call at a time."""
-
-    def register(function: Answer) -> Answer:
-        @operation("glue", name)
-        def answer(call: Call) -> dict[str, Any]:
-            check_params(call, INVALID)
-            registries = own_registries(call)
-            with registries.lock:
-                return function(call, registries)
-
-        return function
-
-    return register
-
-
-def own_registries(call: Call) -> GlueRegistries:
-    """Return the registries of the caller's account in the region of the call."""
-    return call.cloud.state(GlueRegistries, call.account, call.region)
+registry_operation = partial(locked_operation, "glue", INVALID, GlueRegistries)
 
 
 def arn_of(call: Call, end: str) -> str:

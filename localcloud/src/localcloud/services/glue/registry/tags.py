@@ -6,8 +6,7 @@ from typing import Any
 
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.glue.registry.errors import not_found
-from localcloud.services.glue.registry.requests import own_registries
-from localcloud.services.glue.registry.state import Described
+from localcloud.services.glue.registry.state import Described, GlueRegistries
 
 
 @operation("glue", "TagResource")
@@ -42,9 +41,9 @@ def _is_ours(call: Call) -> bool:
 
 
 def _find_tagged(call: Call) -> Described:
-    arn, registries = call.params["ResourceArn"], own_registries(call)
+    registries = call.cloud.state(GlueRegistries, call.account, call.region)
     everything = [*registries.registries.values(), *registries.schemas.values()]
-    found = next((each for each in everything if each.arn == arn), None)
+    found = next((each for each in everything if each.arn == call.params["ResourceArn"]), None)
     if found is None:
         raise not_found("Resource")
     return found
