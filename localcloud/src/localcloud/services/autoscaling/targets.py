@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.door.tags import answer_tags
 
 _SERVICE = "application-autoscaling"
 
@@ -30,28 +31,6 @@ def register_scalable_target(call: Call) -> HttpAnswer:
     return answer
 
 
-@operation(_SERVICE, "TagResource")
-def tag_resource(call: Call) -> dict[str, Any]:
-    """Set tags."""
-    _find_target(call).update(call.params["Tags"])
-    return {}
-
-
-@operation(_SERVICE, "UntagResource")
-def untag_resource(call: Call) -> dict[str, Any]:
-    """Remove tags."""
-    tags = _find_target(call)
-    for key in call.params["TagKeys"]:
-        tags.pop(key, None)
-    return {}
-
-
-@operation(_SERVICE, "ListTagsForResource")
-def list_tags_for_resource(call: Call) -> dict[str, Any]:
-    """List the tags."""
-    return {"Tags": _find_target(call)}
-
-
 def _find_target(call: Call) -> dict[str, str]:
     arn, scaling = call.params["ResourceARN"], applicationautoscaling_backends
     dimensions = scaling[call.account][call.region].targets.values()
@@ -65,3 +44,6 @@ def _find_target(call: Call) -> dict[str, str]:
 
 def _tags(call: Call) -> dict[str, dict[str, str]]:
     return call.cloud.state(TargetTags, call.account, call.region).by_arn
+
+
+answer_tags(partial(operation, _SERVICE), _find_target, "Tags", "TagKeys")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.door.tags import answer_tags
 
 _SERVICE = "schemas"
 
@@ -163,28 +165,6 @@ def delete_schema(call: Call) -> dict[str, Any]:
     return {}
 
 
-@operation(_SERVICE, "TagResource")
-def tag_resource(call: Call) -> dict[str, Any]:
-    """Set tags."""
-    _tags(call).update(call.params["Tags"])
-    return {}
-
-
-@operation(_SERVICE, "UntagResource")
-def untag_resource(call: Call) -> dict[str, Any]:
-    """Remove tags."""
-    tags = _tags(call)
-    for key in call.params["TagKeys"]:
-        tags.pop(key, None)
-    return {}
-
-
-@operation(_SERVICE, "ListTagsForResource")
-def list_tags_for_resource(call: Call) -> dict[str, Any]:
-    """List the tags."""
-    return {"Tags": _tags(call)}
-
-
 def _content(call: Call) -> str:
     content = str(call.params["Content"])
     try:
@@ -227,3 +207,6 @@ def _registries(call: Call) -> dict[str, _Registry]:
 
 def _arn(call: Call, end: str) -> str:
     return f"arn:aws:schemas:{call.region}:{call.account}:{end}"
+
+
+answer_tags(partial(operation, _SERVICE), _tags, "Tags", "TagKeys")
