@@ -110,6 +110,28 @@ def test_a_vpc_connection_needs_the_linked_role_of_msk_in_its_own_account(acting
         )
 
 
+@pytest.mark.parametrize("action", ["DeleteAlarms", "DescribeAlarms", "PutMetricAlarm"])
+def test_a_scalable_target_needs_the_callers_permission_on_alarms(acting, deploy, iam, action):
+    target = {
+        "ServiceNamespace": "kafka",
+        "ResourceId": f"arn:aws:kafka:eu-central-1:{ACCOUNT}:cluster/c/11111111-1111",
+        "ScalableDimension": "kafka:broker-storage:VolumeSize",
+    }
+    services = allow("application-autoscaling:*"), allow("iam:CreateServiceLinkedRole")
+    others = {"DeleteAlarms", "DescribeAlarms", "PutMetricAlarm"} - {action}
+    allowed = [*services, *(allow(f"cloudwatch:{each}") for each in others)]
+    own = "arn:aws:cloudwatch:*:*:alarm:penstock-*"
+    through = {"StringEquals": {"aws:CalledViaLast": "application-autoscaling.amazonaws.com"}}
+
+    allow_role(deploy, iam, *allowed, allow(f"cloudwatch:{action}", own))
+    with pytest.raises(ClientError, match=rf"cloudwatch:{action} on resource: .*:alarm:\*? "):
+        acting("application-autoscaling").register_scalable_target(**target)
+
+    allow_role(deploy, iam, *allowed, allow(f"cloudwatch:{action}", Condition=through))
+    acting("application-autoscaling").register_scalable_target(**target)
+    acting("application-autoscaling").deregister_scalable_target(**target)
+
+
 def test_terraform_may_look_at_the_changes_of_zones_that_it_waits_for(acting, deploy, iam):
     agent = "APN/1.0 HashiCorp/1.0 Terraform/1.11.4 terraform-provider-aws/5.100.0"
     terraform = Config(user_agent=agent)

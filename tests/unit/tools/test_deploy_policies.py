@@ -149,3 +149,24 @@ def test_a_deployer_of_an_extension_passes_its_roles(
     found = judge_identity(statements, Request(_PASS, f"arn:aws:iam::1:role/{role}", context))
 
     assert (found is Verdict.ALLOWED) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alarm", "by", "verdict"),
+    [
+        ("penstock-broker-1-disk", None, True),
+        ("", None, True),  # what Application Auto Scaling asks, to see what the caller may do
+        ("TargetTracking-penstock", "application-autoscaling.amazonaws.com", True),
+        ("TargetTracking-penstock", None, False),
+        ("others", None, False),
+    ],
+)
+@pytest.mark.parametrize("action", ["cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"])
+def test_a_producer_writes_alarms_of_others_only_by_auto_scaling(
+    action: str, alarm: str, by: str | None, verdict: bool
+) -> None:
+    statements = [each for policy in read_policies("producer") for each in policy["Statement"]]
+    context = {"aws:CalledViaLast": by} if by else {}
+    request = Request(action, f"arn:aws:cloudwatch:x:1:alarm:{alarm}", context)
+
+    assert (judge_identity(statements, request) is Verdict.ALLOWED) == verdict
