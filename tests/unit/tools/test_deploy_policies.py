@@ -170,3 +170,10 @@ def test_a_producer_writes_alarms_of_others_only_by_auto_scaling(
     request = Request(action, f"arn:aws:cloudwatch:x:1:alarm:{alarm}", context)
 
     assert (judge_identity(statements, request) is Verdict.ALLOWED) == verdict
+
+
+def test_a_deployer_of_cdc_finds_its_database_by_an_id_that_names_none() -> None:
+    statements = [each for policy in read_policies("cdc") for each in policy["Statement"]]
+    request = Request("rds:DescribeDBInstances", "arn:aws:rds:x:1:db:*", {})
+
+    assert judge_identity(statements, request) is Verdict.ALLOWED
