@@ -94,7 +94,7 @@ def test_a_policy_that_is_not_up_to_date_is_reported(
 
 
 _START, _END, _INVOKE = "ssm:StartSession", "ssm:TerminateSession", "lambda:InvokeFunction"
-_PASS, _REPLACE = "iam:PassRole", "ecs:UpdateService"
+_PASS, _READ, _REPLACE = "iam:PassRole", "s3:GetObject", "ecs:UpdateService"
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,12 @@ _PASS, _REPLACE = "iam:PassRole", "ecs:UpdateService"
         (_INVOKE, "lambda:x:1:function:penstock-producer", {}, False),
         (_REPLACE, "ecs:x:1:service/c/penstock-analytics-service-service-a", {}, True),
         (_REPLACE, "ecs:x:1:service/c/other", {}, False),
+        (_READ, "s3:::penstock-emr-logs-1-x/j-1/steps/s-1/stderr.gz", {}, True),
+        (_READ, "s3:::penstock-analytics-emr-logs-1-x/j-1/steps/s-1/stderr.gz", {}, True),
+        (_READ, "s3:::penstock-rejected-1-x/a", {}, False),
     ],
 )
-def test_an_operator_opens_hosts_replaces_tasks_and_invokes_scheduled_functions(
+def test_an_operator_opens_hosts_replaces_tasks_reads_logs_and_invokes_scheduled_functions(
     action: str, resource: str, context: dict[str, str], verdict: bool
 ) -> None:
     statements = [each for policy in read_policies("operator") for each in policy["Statement"]]
@@ -138,9 +141,12 @@ def test_a_deployer_invokes_the_function_of_topics_by_its_version_as_terraform_d
         ("cdc", "penstock-cdc-films", "kafkaconnect", True),
         ("cdc", "penstock-cdc-films", "lambda", False),
         ("cdc", "penstock-producer", "kafkaconnect", False),
+        ("operator", "penstock-job-load", "emr-serverless", True),
+        ("operator", "penstock-analytics-job-load", "emr-serverless", True),
+        ("operator", "penstock-producer", "emr-serverless", False),
     ],
 )
-def test_a_deployer_of_an_extension_passes_its_roles(
+def test_a_deployer_of_an_extension_and_an_operator_pass_their_roles(
     kind: str, role: str, service: str, verdict: bool
 ) -> None:
     statements = [each for policy in read_policies(kind) for each in policy["Statement"]]
