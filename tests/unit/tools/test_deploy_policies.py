@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -183,3 +184,42 @@ def test_a_deployer_of_cdc_finds_its_database_by_an_id_that_names_none() -> None
     request = Request("rds:DescribeDBInstances", "arn:aws:rds:x:1:db:*", {})
 
     assert judge_identity(statements, request) is Verdict.ALLOWED
+
+
+_TO_EMR = {"iam:PassedToService": "emr-serverless.amazonaws.com"}
+_TO_LAKE = {"iam:PassedToService": "lakeformation.amazonaws.com"}
+_TO_TASKS = {"iam:PassedToService": "ecs-tasks.amazonaws.com"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "action", "resource", "context"),
+    [
+        ("producer", "glue:GetRegistry", "glue:x:1:registry/acme-kafka", {}),
+        ("producer", "kafka:DescribeCluster", "kafka:x:1:cluster/acme-kafka-cluster/1-1", {}),
+        ("producer", "secretsmanager:DescribeSecret",
+         "secretsmanager:x:1:secret:AmazonMSK_acme-kafka_a-1", {}),
+        ("producer", "ssm:PutParameter", "ssm:x:1:parameter/acme-kafka/load", {}),
+        ("consumer", "cloudwatch:PutMetricAlarm", "cloudwatch:x:1:alarm:acme-kafka-lag", {}),
+        ("consumer", "glue:GetDatabase", "glue:x:1:database/acme_kafka_lake", {}),
+        ("consumer", "ssm:PutParameter", "ssm:x:1:parameter/acme-kafka/load", {}),
+        ("lake-formation", _PASS, "iam::1:role/acme-kafka-lake-location", _TO_LAKE),
+        ("services", _PASS, "iam::1:role/acme-kafka-client-service-a", _TO_TASKS),
+        ("services", _PASS, "iam::1:role/acme-kafka-service-start", _TO_TASKS),
+        ("operator", _PASS, "iam::1:role/acme-kafka-job-load", _TO_EMR),
+        ("operator", _READ, "s3:::acme-kafka-emr-logs-1-x/j-1/steps/s-1/stderr.gz", {}),
+        ("operator", _INVOKE, "lambda:x:1:function:acme-kafka-consumer-quality", {}),
+        ("operator", _INVOKE, "lambda:x:1:function:acme-kafka-consumer-sync", {}),
+        ("operator", _INVOKE, "lambda:x:1:function:acme-kafka-retry-join", {}),
+        ("operator", _INVOKE, "lambda:x:1:function:acme-kafka-status", {}),
+        ("doctor", _READ, "s3:::acme-kafka-lake-1-x/checkpoints/load/penstock-lease/table", {}),
+    ],
+)  # fmt: skip
+def test_the_policies_follow_a_prefix_by_the_command_of_the_readme(
+    kind: str, action: str, resource: str, context: dict[str, str]
+) -> None:
+    [command] = re.findall("`sed '(.+)'`", (FOLDER / "README.md").read_text())
+    text = json.dumps([one for policy in read_policies(kind) for one in policy["Statement"]])
+    made = subprocess.run(["sed", command], input=text, text=True, capture_output=True, check=True)
+    request = Request(action, f"arn:aws:{resource}", context)
+
+    assert judge_identity(json.loads(made.stdout), request) is Verdict.ALLOWED
