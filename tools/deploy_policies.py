@@ -25,6 +25,7 @@ FOLDER = Path(__file__).parents[1] / "docs/deploy-policies"
 SEEN = "actions/seen.json"
 KINDS = ("producer", "consumer", "cdc", "lake-formation", "services", "operator", "doctor")
 MOST_CHARACTERS = 6144  # of a managed policy, without white space
+_LONGEST_PREFIX = "a" * 24  # that the roots take in place of penstock
 
 _Statement = dict[str, Any]
 
@@ -118,7 +119,8 @@ def _split(statements: Iterator[_Statement]) -> Iterator[dict[str, Any]]:
 
 
 def _count_characters(statements: list[_Statement]) -> int:
-    return len(re.sub(r"\s", "", json.dumps(_policy(statements))))
+    text = re.sub(r"\s", "", json.dumps(_policy(statements)))
+    return len(text.replace("penstock", _LONGEST_PREFIX))
 
 
 def _policy(statements: list[_Statement]) -> dict[str, Any]:
