@@ -224,3 +224,11 @@ def test_the_policies_follow_a_prefix_by_the_command_of_the_readme(
     request = Request(action, f"arn:aws:{resource}", context)
 
     assert judge_identity(json.loads(made.stdout), request) is Verdict.ALLOWED
+
+
+@pytest.mark.parametrize("action", ["kafka:TagResource", "kafka:UntagResource"])
+def test_a_consumer_tags_its_connection_to_the_cluster(action: str) -> None:
+    statements = [each for policy in read_policies("consumer") for each in policy["Statement"]]
+    connection = "arn:aws:kafka:x:2:vpc-connection/1/penstock-cluster/1-1"
+
+    assert judge_identity(statements, Request(action, connection, {})) is Verdict.ALLOWED
