@@ -232,3 +232,13 @@ def test_a_consumer_tags_its_connection_to_the_cluster(action: str) -> None:
     connection = "arn:aws:kafka:x:2:vpc-connection/1/penstock-cluster/1-1"
 
     assert judge_identity(statements, Request(action, connection, {})) is Verdict.ALLOWED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_may_tag_may_take_the_tags_off_too(kind: str) -> None:
+    statements = [one for policy in read_policies(kind) for one in policy["Statement"]]
+    actions = {action for one in statements for action in one["Action"]}
+    of_services = {"secretsmanager:TagResource"} if kind == "cdc" else set()  # by RDS
+
+    tagging = {one for one in actions if ":Tag" in one} - of_services
+    assert {one.replace(":Tag", ":Untag") for one in tagging} - actions == set()
