@@ -71,6 +71,14 @@ def test_admitted_versions_make_a_decoder(spark):
     ]
 
 
+@pytest.mark.parametrize("size", [0, 1_785, 1_786, 2**20])
+def test_a_decimal_in_any_number_of_bytes_is_admitted(size):
+    type_ = {"type": "fixed", "name": "F", "size": size, "logicalType": "decimal", "precision": 3}
+    version = make_version(1, make_record(("a", type_)))
+
+    assert admit_versions([version]) == ([version], {})
+
+
 def test_a_refusal_is_an_error_of_ours():
     with pytest.raises(PenstockError):
         Admission().admit([], make_version(1, {"type": "nonsense"}))

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from penstock.schemas import encode, merge_schemas
+from penstock.schemas import compile_event_decoder, encode, merge_schemas
 from penstock.spark.columns import read_columns
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
@@ -214,6 +214,20 @@ def test_columns_of_logical_types_are_known_without_spark(spark):
     rows = decoder.select(decoder.decode(frames))  # nothing is read
 
     assert _columns(rows) == merge_columns(Struct(), read_event(decoder.schema))
+
+
+@pytest.mark.parametrize("size", [0, 1, 17, 1_785, 1_786, 2**20])
+def test_a_decimal_in_any_number_of_bytes_is_read_as_by_a_consumer(spark, size):
+    money = {"type": "fixed", "name": "M", "size": size, "logicalType": "decimal", "precision": 2}
+    version = make_version(1, make_record(("a", money)))
+    values = [number.to_bytes(size, signed=True) for number in (-99, 7) if size] or [b""]
+    decoder = Decoder(spark, [version])
+
+    frames = split_frames(make_topic(spark, [frame(version, {"a": each}) for each in values]), GLUE)
+    found = decoder.select(decoder.decode(frames)).select("event.a").collect()
+
+    decode = compile_event_decoder(version.schema)
+    assert [row.a for row in found] == [decode(each)["a"] for each in values]
 
 
 # fastavro fails over references to a type that is an alias of another.

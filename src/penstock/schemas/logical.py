@@ -25,6 +25,7 @@ from penstock.schemas._readers import Payload, Reader
 from penstock.schemas._types import AvroType
 
 _MOST_DIGITS: Final = 38  # of the decimals of Spark, Iceberg and DynamoDB
+_MOST_BYTES: Final = 17  # hold all of them
 _MILLIS: Final = ("timestamp-millis", "local-timestamp-millis")
 _MOST_MILLIS: Final = (2**63 - 1) // 1_000
 _EXACT: Final = Context(prec=_MOST_DIGITS, traps=[Inexact, InvalidOperation])
@@ -58,7 +59,8 @@ def find_decimal(type_: Mapping[str, Any], size: int | None) -> tuple[int, int] 
         return None
     if type(scale) is not int or not 0 <= scale <= precision:
         return None
-    most = len(str(2 ** (8 * size - 1) - 1)) - 1 if size is not None else _MOST_DIGITS
+    size = _MOST_BYTES if size is None else min(size, _MOST_BYTES)
+    most = len(str(256**size // 2)) - 1
     return (precision, scale) if 1 <= precision <= min(most, _MOST_DIGITS) else None
 
 

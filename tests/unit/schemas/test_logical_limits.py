@@ -18,10 +18,12 @@ from penstock.errors import (
 )
 from penstock.schemas import (
     compile_encoder,
+    compile_event_decoder,
     compile_fitter,
     decode,
     decode_event,
     encode,
+    find_decimal,
     infer_schema,
 )
 
@@ -143,3 +145,19 @@ def test_the_default_of_a_decimal_is_a_number_too() -> None:
     }
 
     assert decode_event(b"", _record(_MONEY) | {"fields": []}, reader) == {"a": Decimal("12.3")}
+
+
+@pytest.mark.parametrize(
+    ("size", "digits"),
+    [(0, 0), (1, 2), (2, 4), (15, 35), (16, 38), (17, 38), (1785, 38), (1786, 38), (2**20, 38)],
+)
+def test_a_fixed_holds_as_many_digits_as_its_bytes(size: int, digits: int) -> None:
+    type_ = {"type": "fixed", "name": "F", "size": size, "logicalType": "decimal"}
+    most, more = ({**type_, "precision": each} for each in (digits, digits + 1))
+    value = (-1 if size else 0).to_bytes(size, signed=True)
+
+    assert find_decimal(most, size) == ((digits, 0) if digits else None)
+    assert find_decimal(more, size) is None
+    assert compile_event_decoder(_record(more))(value) == {"a": value}
+    if digits:
+        assert compile_event_decoder(_record(most))(value) == {"a": Decimal(-1)}
