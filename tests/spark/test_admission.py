@@ -15,7 +15,7 @@ from penstock.errors import (
 from penstock.spark.decoding.admission import Admission, admit_versions
 from penstock.spark.decoding.decoder import Decoder
 from tests.spark.records import make_record, make_version
-from tests.stubs.unions import make_named
+from tests.stubs.unions import RENAMED, make_event, make_named, unite
 
 _TREE = make_record(("children", {"type": "array", "items": "Tree"}), name="Tree")
 _KNOWN = make_version(1, make_record(("temperature", ["null", "double"])))
@@ -58,6 +58,23 @@ def test_a_version_whose_types_would_be_one_column_is_refused_alone():
     admitted, refused = admit_versions([_KNOWN, version])
 
     assert (admitted, list(refused)) == ([_KNOWN], [version.key])
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_a_version_that_takes_a_name_from_the_values_of_another_is_refused(name):
+    known, taking = (make_version(at, make_event(each)) for at, each in enumerate(RENAMED[name]))
+    _, new, *_, text = RENAMED[name][1]
+    renamed = make_version(2, make_event(unite(new, text)))
+
+    for before, found, refused in (
+        ([known], [taking, renamed], taking),
+        ([taking], [known, renamed], known),
+        ([known, renamed], [taking], taking),
+    ):
+        admitted, refusals = admit_versions(found, before)
+        assert admitted == [each for each in found if each is not refused]
+        assert list(refusals) == [refused.key]
+        assert refusals[refused.key].reason is Reason.SCHEMA_CONFLICT
 
 
 def test_admitted_versions_make_a_decoder(spark):

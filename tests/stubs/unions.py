@@ -58,6 +58,29 @@ VALUES: dict[str, Any] = {
     "string": "text",
 }
 
+# Two unions, the second of which renames a record, and has another type of its former name.
+RENAMED: dict[str, tuple[list[Any], list[Any]]] = {
+    "as an alias": (
+        unite(make_named("Old"), "string"),
+        unite(
+            make_named("New", aliases=["Old"]), make_named("E", "enum", aliases=["Old"]), "string"
+        ),
+    ),
+    "as its name": (
+        unite(make_named("Old"), "string"),
+        unite(make_named("New", aliases=["Old"]), make_named("Old", "enum"), "string"),
+    ),
+    "as an alias, in a column that another alias has": (
+        unite(make_named("a.Old"), "string"),
+        unite(
+            make_named("New", aliases=["a.Old"]),
+            make_named("E", "enum", aliases=["a.Old"]),
+            make_named("Other", aliases=["a_Old"]),
+            "string",
+        ),
+    ),
+}
+
 
 def encode_branch(version: Any, at: int, value: Any) -> bytes:
     """Encode an event of a version, whose `u` is the branch at this place of its union."""

@@ -12,6 +12,7 @@ from penstock.framing import SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding import admission
+from penstock.spark.decoding.plans import write_plan
 from tests.stubs.unions import make_event, make_named, unite
 
 
@@ -27,7 +28,7 @@ def _version(number: int, type_: str = "long", name: str = "sensor") -> SchemaVe
 
 @pytest.fixture
 def counts(monkeypatch):
-    """The schemas that were merged."""
+    """The schemas that were merged, and those whose columns were looked for in a merge."""
     counted: Counter[str] = Counter()
 
     def merge(schemas):
@@ -35,7 +36,12 @@ def counts(monkeypatch):
         counted["merged"] += len(own)
         return merge_schemas(own)
 
+    def plan(schema, root):
+        counted["planned"] += 1
+        return write_plan(schema, root)
+
     monkeypatch.setattr(admission, "merge_schemas", merge)
+    monkeypatch.setattr(admission, "write_plan", plan)
     return counted
 
 
@@ -47,7 +53,7 @@ def test_versions_that_fit_together_are_merged_once(counts) -> None:
         admitted, refused = admission.admit_versions(versions[known:], versions[:known])
 
         assert (len(admitted), refused) == (new, {})
-        assert counts == {"merged": known + new}
+        assert counts == {"merged": known + new, "planned": known + new}
 
 
 def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> None:
@@ -59,7 +65,10 @@ def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> N
         admitted, refused = admission.admit_versions([*versions[10:], odd], versions[:10])
 
         assert (len(admitted), list(refused)) == (new, [odd.key])
-        assert counts == {"merged": (10 + new + 1) + 10 + 2 * (new + 1) + (10 + new)}
+        assert counts == {
+            "merged": (10 + new + 1) + 10 + 2 * (new + 1) + (10 + new),
+            "planned": 2 * new + (10 + new),
+        }
 
 
 def test_admitted_versions_merge_at_once_where_a_union_tells_types_apart() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from penstock.errors import SchemaConflictError
 from penstock.schemas import merge_schemas
 from penstock.spark.decoding.plans import MergedType, write_plan
 from tests.spark.records import make_record
+from tests.stubs.unions import RENAMED, make_event
 
 
 def _plans(*schemas):
@@ -68,3 +72,18 @@ def test_types_with_parts_name_them():
         ["enum", "A", "B"], ["fixed", 2], ["array", ["map", ["bytes"]]],
         ["long", "millis"], ["int", "int"], ["float", "float"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_a_record_whose_name_another_type_of_the_union_takes_has_no_plan(name):
+    before, after = ({"type": "array", "items": each} for each in RENAMED[name])
+    (_, old, _) = before["items"]
+
+    with pytest.raises(SchemaConflictError) as caught:
+        _plans(make_event(before), make_event(after))
+
+    assert str(caught.value) == (
+        f"u[]: several types of the union have the name or alias {old['name']}, expected only "
+        f"the one with the values of the record {old['name']}"
+    )
+    assert caught.value.path == "u[]"

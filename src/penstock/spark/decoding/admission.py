@@ -17,6 +17,7 @@ from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, check_schema, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
+from penstock.spark.decoding.plans import MergedType, write_plan
 from penstock.tables import Struct, merge_columns, read_event
 
 
@@ -93,6 +94,7 @@ class Admission:
             old, own = ([each.schema for each in versions] for versions in (known, new))
             merged = merge_schemas([*old, *own])
             self._check_columns(merged, old, *([schema] for schema in own))
+            _check_plans(merged, [*old, *own])
         except PenstockError:
             return False
         return True
@@ -103,7 +105,8 @@ class Admission:
         """Return why versions are refused, if each is checked with those admitted before it.
 
         The merge with the merge of those is the same as a merge of all, unless a union tells types
-        apart that other versions have under two names. Then each is checked with a merge of all.
+        apart that other versions have under two names, or has a type with the name of an earlier
+        version's. Then each is checked with a merge of all.
         """
         refused = self._refuse(known, new, together=False)
         left = [each for each in new if each.key not in refused]
@@ -118,7 +121,8 @@ class Admission:
             RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, or exceeds a
                 limit.
             SchemaConflictError: it contradicts a known version, two fields or two types of a union
-                would be one column, a column cannot hold both, or it has none of the chosen fields.
+                would be one column, a column cannot hold both, a type has the column of another
+                version's, or it has none of the chosen fields.
             UnroutableError: its values are not events.
         """
         where = f"schema version {version.key} of {version.name}"
@@ -126,6 +130,7 @@ class Admission:
             self._check_alone(version)
             merged = merge_schemas([*known, version.schema])
             self._check_columns(merged, known)
+            _check_plans(merged, [*known, version.schema])
         except SchemaError as error:
             raise type(error)(f"{where}: {error}") from error
         return merged
@@ -168,3 +173,10 @@ class Admission:
         for schemas in filter(None, earlier if self.keep_columns else ()):
             held = merge_columns(Struct(), read_event(merge_schemas(schemas)))
             merge_columns(held, event)
+
+
+def _check_plans(merged: Schema, schemas: Iterable[Schema]) -> None:
+    """Check that a decoder has a column for every value of the schemas."""
+    root = MergedType.of(merged)
+    for each in schemas:
+        write_plan(each, root)

@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from penstock.schemas import Schema, canonical_form
+from penstock.errors import SchemaConflictError
+from penstock.schemas import Schema, canonical_form, join_path
 from penstock.tables import list_members, name_member
 
 Plan = list[Any]
@@ -34,6 +35,7 @@ class MergedType:
     )  # by column, for several branches besides null
     item: MergedType | None = None
     logical: str = ""
+    names: tuple[str, ...] = ()  # of a record, enum or fixed, with its aliases
 
     @classmethod
     def of(cls, merged: Schema) -> MergedType:
@@ -72,6 +74,7 @@ def _read_type(schema: Any) -> MergedType:
         kind,
         {each["name"]: _read_type(each["type"]) for each in schema.get("fields", ())},
         logical=str(schema.get("logicalType", "")),
+        names=(schema["name"], *schema.get("aliases", ())) if kind in _NAMED else (),
     )
 
 
@@ -109,45 +112,63 @@ def expand_references(schema: Schema) -> Schema:
 
 
 def write_plan(schema: Schema, root: MergedType) -> Plan:
-    """Return the plan for one of the versions that were merged to `root`."""
-    return _write_plan(expand_references(schema), root)
+    """Return the plan for one of the versions that were merged to `root`.
+
+    Raises:
+        SchemaConflictError: another type of a union takes the column of a type of the version.
+    """
+    return _write_plan(expand_references(schema), root, "")
 
 
-def _write_plan(writer: Any, reader: MergedType) -> Plan:
+def _write_plan(writer: Any, reader: MergedType, path: str) -> Plan:
     if isinstance(writer, list):
-        return ["union", *(_write_plan(each, reader) for each in writer)]
+        return ["union", *(_write_plan(each, reader, path) for each in writer)]
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return ["null"]
-    member = name_member(writer) if reader.members else ""
-    merged = reader.members[member] if member else reader.values[0]
-    plan = [kind, *_write_details(writer, kind, merged)]
-    if member:
-        columns = [name for name, each in reader.members.items() if not each.is_empty]
-        at = _NO_COLUMN if merged.is_empty else columns.index(member)
-        return ["member", at, len(columns), plan]
-    return plan
+    if not reader.members:
+        return [kind, *_write_details(writer, kind, reader.values[0], path)]
+    member = name_member(writer)
+    if kind in _NAMED:
+        _check_name(writer["name"], kind, reader.members.get(member), path)
+    merged = reader.members[member]
+    columns = [name for name, each in reader.members.items() if not each.is_empty]
+    at = _NO_COLUMN if merged.is_empty else columns.index(member)
+    return ["member", at, len(columns), [kind, *_write_details(writer, kind, merged, path)]]
 
 
-def _write_details(writer: Any, kind: str, merged: MergedType) -> Plan:
+def _check_name(name: str, kind: str, merged: MergedType | None, path: str) -> None:
+    """Raise SchemaConflictError unless a member of a union has the values of a named type."""
+    if merged is None or merged.kind != kind or name not in merged.names:
+        raise SchemaConflictError(
+            f"{path}: several types of the union have the name or alias {name}, expected only the "
+            f"one with the values of the {kind} {name}",
+            path=path,
+        )
+
+
+def _write_details(writer: Any, kind: str, merged: MergedType, path: str) -> Plan:
     """Return the items of a plan after its kind."""
     if kind in _NUMBERS and kind != "double":
         # Avro ignores these logical types unless the kind is long.
         is_millis = merged.kind == "long" and merged.logical in _MILLIS
         return ["millis" if is_millis else merged.kind]
     if merged.item is not None:
-        return [_write_plan(writer[_ITEM_KEYS[kind]], merged.item)]
+        inside = f"{path}{'[]' if kind == 'array' else '{}'}"
+        return [_write_plan(writer[_ITEM_KEYS[kind]], merged.item, inside)]
     if kind == "enum":
         return list(writer["symbols"])
     if kind == "record":
-        return [len(merged.fields), *_write_fields(writer, merged)]
+        return [len(merged.fields), *_write_fields(writer, merged, path)]
     return [writer["size"]] if kind == "fixed" else []
 
 
-def _write_fields(writer: Any, merged: MergedType) -> list[Plan]:
+def _write_fields(writer: Any, merged: MergedType, path: str) -> list[Plan]:
     columns = [name for name, each in merged.fields.items() if not each.is_empty]
     at = {name: number for number, name in enumerate(columns)}
-    return [
-        [at.get(each["name"], _NO_COLUMN), _write_plan(each["type"], merged.fields[each["name"]])]
-        for each in writer["fields"]
-    ]
+    plans = []
+    for each in writer["fields"]:
+        name = each["name"]
+        plan = _write_plan(each["type"], merged.fields[name], join_path(path, name))
+        plans.append([at.get(name, _NO_COLUMN), plan])
+    return plans
