@@ -125,9 +125,7 @@ class _Shape:
             if own in seen:
                 _refuse(inside, own, "each field name once in a record")
             seen.add(own)
-            json_name = field.get("jsonName", own)
-            if not isinstance(json_name, str):
-                _refuse(inside, json_name, "`jsonName` to be a string")
+            json_name = _check_json_name(field.get("jsonName", own), inside)
             if json_name in json_names:
                 _refuse(inside, json_name, "each JSON name once in a record")
             json_names.add(json_name)
@@ -198,6 +196,16 @@ def _check_name(name: Any, path: str, pattern: re.Pattern[str]) -> str:
         _refuse(
             path, name, "a name of ASCII letters, digits and _ that does not start with a digit"
         )
+    return name
+
+
+def _check_json_name(name: Any, path: str) -> str:
+    if not isinstance(name, str):
+        _refuse(path, name, "`jsonName` to be a string")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        _refuse(path, name, "`jsonName` to be a string without lone surrogates")
     return name
 
 

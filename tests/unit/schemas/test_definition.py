@@ -223,6 +223,10 @@ def test_refuses_a_map_of_records_with_values_that_take_no_bytes() -> None:
             "b: found '-', expected each JSON name once in a record",
         ),
         ([field("long", jsonName=7)], "a: found 7, expected `jsonName` to be a string"),
+        (
+            [field("long", jsonName="t\udfff")],
+            r"a: found 't\udfff', expected `jsonName` to be a string without lone surrogates",
+        ),
     ],
 )
 def test_the_json_names_of_a_record_are_strings_and_differ(fields: Any, message: str) -> None:
