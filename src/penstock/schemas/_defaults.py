@@ -20,7 +20,7 @@ class _MismatchError(ValueError):
     """The default is not a value of the type."""
 
 
-_MISMATCHES: Final = (_MismatchError, UnicodeEncodeError, OverflowError)
+_MISMATCHES: Final = (_MismatchError, UnicodeEncodeError, ArithmeticError)
 
 
 class DefaultReader:

@@ -147,6 +147,14 @@ def test_the_default_of_a_decimal_is_a_number_too() -> None:
     assert decode_event(b"", _record(_MONEY) | {"fields": []}, reader) == {"a": Decimal("12.3")}
 
 
+def test_the_default_of_a_decimal_for_events_has_no_more_digits_than_a_number() -> None:
+    reader = _record({**_DECIMAL, "scale": 0})
+    reader["fields"][0]["default"] = "\u007f" * 40
+
+    with pytest.raises(InvalidSchemaError, match=r"^a: found default .*, expected a value of"):
+        compile_event_decoder(_record("int") | {"fields": []}, reader)
+
+
 @pytest.mark.parametrize(
     ("size", "digits"),
     [(0, 0), (1, 2), (2, 4), (15, 35), (16, 38), (17, 38), (1785, 38), (1786, 38), (2**20, 38)],
