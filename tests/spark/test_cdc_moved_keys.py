@@ -77,6 +77,25 @@ def test_a_row_is_deleted_before_its_insert_is_read(job, items):
     ]  # fmt: skip
 
 
+def test_a_deletion_is_known_when_it_ends_no_version_any_more(job):
+    """An earlier end of that version is read after it, and then a version that it ends."""
+    film = Source()
+    film.insert(id=1, title="old")
+    film.delete(1)
+    film.insert(id=1, title="new")
+    inserted, ended, _tombstone, again = ([each] for each in job.place(film.log))
+    film.log.clear()
+    film.delete(1)
+    job.take(inserted)
+    job.take(job.place([(1, *record) for _, *record in film.log]))
+    job.take(ended)
+    job.restart()
+    job.take(again)
+
+    assert read_history(job, "title") == [(1, 110, 120, "old"), (1, 130, 140, "new")]
+    assert job.spark.table(f"lake.{job.table}_history_deleted").count() == 1
+
+
 def test_a_value_of_a_batch_that_is_older_than_the_rows(job, items):
     """The batch has an older change with a value, and the last one without it."""
     film = Source()

@@ -12,8 +12,8 @@ no time at all.
 
 The changes of a batch and the versions that a row has are put in one order, from which each version
 gets its end and its long values. A batch that comes in order reads the valid versions of its rows,
-any other one all of them. A deletion that ends no version leaves no trace there: the table
-TABLE_deleted has it, for changes from before it that come later
+any other one all of them. A deletion that ends no version, or none any more, leaves no trace there:
+the table TABLE_deleted has it, for changes from before it that come later
 (docs/adr/0049-changes-by-position.md).
 """
 
@@ -154,8 +154,8 @@ class HistoryTable:
         if is_late:
             both = _drop_written(both, target)
         with keep(_put_in_order(both, target, batch.log)) as ordered:
-            if batch.log.deleted is not None:
-                unseen = ordered.filter("_op = 'd' AND _is_new AND NOT _ends_one")
+            if is_late or batch.log.deleted is not None:
+                unseen = ordered.filter("_op = 'd' AND NOT _is_kept AND NOT _ends_one")
                 if not unseen.isEmpty():
                     self._deletions.append(unseen.selectExpr(*target.by_key, *_DELETION))
             changed = ordered.filter("_op <> 'd' AND _is_changed")
@@ -199,6 +199,7 @@ class HistoryTable:
             *(quote(each) for each in target.columns.names if each not in {OLDER, *_ENDS}),
             "'u' AS _op",
             "FALSE AS _is_new",
+            "FALSE AS _is_kept",
             f"IF(_until_lsn IS NULL, NULL, STRUCT({', '.join(_UNTIL)})) AS _until",
             *(
                 f"STRUCT({quote(name)} AS value,"
@@ -212,9 +213,10 @@ class HistoryTable:
         ended = found.withColumn("_next", F.lead(F.struct("_lsn", "_offset")).over(order)).filter(
             "_until_lsn IS NOT NULL AND NOT STRUCT(_until_lsn, _until_offset) <=> _next"
         )
-        deletions = ended.selectExpr(*target.by_key, *_UNTIL)
-        unseen = self._deletions.read(spark).withColumnRenamed("_changed_at", "_valid_from")
-        deletions = deletions.unionByName(unseen.join(keys, [*target.key], "left_semi"))
+        deletions = ended.selectExpr(*target.by_key, *_UNTIL, "FALSE AS _is_kept")
+        kept = self._deletions.read(spark).withColumnRenamed("_changed_at", "_valid_from")
+        kept = kept.join(keys, [*target.key], "left_semi").selectExpr("*", "TRUE AS _is_kept")
+        deletions = deletions.unionByName(kept)
         deletions = deletions.selectExpr("*", "'d' AS _op", "FALSE AS _is_new")
         return versions.unionByName(deletions, allowMissingColumns=True)
 
@@ -258,7 +260,8 @@ def _read_changes(batch: ChangeBatch, target: _Target) -> DataFrame:
     values = project_event(batch.changes.type, target.columns)
     return batch.changes.rows.selectExpr(
         *(f"{value} AS {quote(name)}" for name, value in values.items()),
-        *("_op", "_lsn", "_offset", "_changed_at AS _valid_from", "TRUE AS _is_new"),
+        *("_op", "_lsn", "_offset", "_changed_at AS _valid_from"),
+        *("TRUE AS _is_new", "FALSE AS _is_kept"),
         *(
             f"IF({is_lost} OR _op = 'd', NULL, STRUCT({values[name]} AS value, _lsn AS lsn))"
             f" AS {_GIVEN}{at}"
@@ -268,12 +271,11 @@ def _read_changes(batch: ChangeBatch, target: _Target) -> DataFrame:
 
 
 def _drop_written(both: DataFrame, target: _Target) -> DataFrame:
-    """Return changes and versions without the changes that the table has: they have one place."""
-    order = Window.partitionBy(*target.by_key).orderBy("_lsn", "_offset", "_is_new")
+    """Return changes and versions, each once: changes that the table has have one place there."""
+    places = ("_lsn", "_offset", "_is_new", F.expr("NOT _is_kept"))
+    order = Window.partitionBy(*target.by_key).orderBy(*places)
     before = F.lag(F.struct("_lsn", "_offset")).over(order)
-    return both.withColumn("_before", before).filter(
-        "NOT (_is_new AND _before <=> STRUCT(_lsn, _offset))"
-    )
+    return both.withColumn("_before", before).filter("NOT _before <=> STRUCT(_lsn, _offset)")
 
 
 def _put_in_order(changes: DataFrame, target: _Target, log: BatchLog) -> DataFrame:
