@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from itertools import count
 
@@ -260,6 +261,34 @@ def test_files_stay_few_without_maintenance(job, monkeypatch):
         film.update(6, rate=float(batch))
     job.take(job.place(film.log))
     assert job.rows() == film.rows
+
+
+def test_files_of_maintenance_stay_whole_while_changes_come(spark, job, monkeypatch):
+    """They are larger than those that the job makes of small ones."""
+    monkeypatch.setattr(current, "_COMPACTED_BYTES", 8 * 2**10)
+    film = Source()
+    for _ in range(5):
+        for _ in range(4):
+            film.insert(id=len(film.rows), title="0", plot=secrets.token_hex(2**12))
+        job.take(job.place(film.log))
+        film.log.clear()
+    maintain_table(spark, MaintainSettings(job.table))
+    ((path, size),) = _find_files(job)
+    assert size > 2 * current._COMPACTED_BYTES
+
+    for number in range(20):
+        film.update(number % 3, rate=float(number))
+        job.take(job.place(film.log))
+        film.log.clear()
+    left = _find_files(job)
+    assert (path, size) in left
+    assert len(left) < 20
+    assert job.rows() == film.rows
+
+
+def _find_files(job):
+    files = job.spark.table(f"lake.{job.table}.data_files")
+    return [*map(tuple, files.select("file_path", "file_size_in_bytes").collect())]
 
 
 def test_maintenance_applies_deletions_that_readers_see(spark, lake_folder, job):

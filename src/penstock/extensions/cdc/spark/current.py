@@ -54,6 +54,8 @@ POSITION: Final = {"_lsn": "bigint", "_offset": "bigint", "_changed_at": "TIMEST
 DELETED: Final = "_deleted"
 _COMPACTED_COMMITS: Final = 20
 _COMPACTED_BYTES: Final = 128 * 2**20
+# Iceberg would else split files that maintenance has made, of more than 1.8 times the size.
+_MOST_BYTES: Final = 2**63 - 1
 _REMEMBERED_AT: Final = "_remembered_at"
 _IS_NEWER: Final = "(s._lsn > t._lsn OR (s._lsn = t._lsn AND s._offset > t._offset))"
 _PROPERTIES: Final = {
@@ -366,7 +368,8 @@ def compact_new_files(spark: SparkSession, table: IcebergTable, before: int) -> 
     if before // _COMPACTED_COMMITS == table.sequence() // _COMPACTED_COMMITS:
         return
     name = table.name.removeprefix(f"{LAKE_CATALOG}.")
-    for statement in write_compaction(name, {"target-file-size-bytes": _COMPACTED_BYTES}):
+    options = {"target-file-size-bytes": _COMPACTED_BYTES, "max-file-size-bytes": _MOST_BYTES}
+    for statement in write_compaction(name, options):
         run_commit(spark, statement, table.name)
     table.refresh()
 
