@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import Reason, SchemaConflictError
+from penstock.errors import Reason, SchemaConflictError, SinkUnavailableError
 from penstock.spark import MaintainSettings, maintain_table
-from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.iceberg import (
+    WRITER_CATALOG,
+    IcebergTable,
+    qualify_table,
+    register_writer_catalog,
+)
+from penstock.spark.lake.widening import refill_columns
 from penstock.spark.sinks.iceberg import Lake
 from tests.spark.lakes import make_rows, part
 from tests.spark.sinks import FileErrors
@@ -118,6 +124,23 @@ def test_maintenance_keeps_rows_of_a_driver_that_died_after_a_widening(spark, re
     maintain_table(spark, settings)
 
     assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (2.0,), (0.5,)]
+
+
+def test_a_widening_behind_another_commit_is_repeated(spark, reader):
+    """As a compaction, which replaces the files that the widening reads."""
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
+    reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), part(1, 0))
+    spark.sql(f"UPDATE {reader.name} SET x = NULL WHERE _offset = 0")
+    register_writer_catalog(spark)  # which sees no commit of others before it is refreshed
+    table = IcebergTable(spark, qualify_table(reader.name.removeprefix("lake."), WRITER_CATALOG))
+    spark.sql(f"UPDATE {reader.name} SET _topic = 'other'")
+
+    with pytest.raises(SinkUnavailableError, match=rf"^another commit to {table.name} came first$"):
+        refill_columns(spark, table)
+    table.refresh()
+    refill_columns(spark, table)
+
+    assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (0.5,)]
 
 
 def test_whole_numbers_that_a_double_column_would_round_are_dead_letters(spark, reader, tmp_path):

@@ -27,6 +27,8 @@ WRITER_CATALOG: Final = "penstock_writer"
 KNOWN_CATALOG: Final = "penstock_known"
 
 _CONFLICT: Final = ".CommitFailedException"
+# Those of a statement for a commit that another one came before.
+_CONFLICTS: Final = ("exceptions.ValidationException", f"exceptions{_CONFLICT}")
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ANCESTOR: Final = ".CherrypickAncestorCommitException"
 _COPIED_FROM: Final = "source-snapshot-id"
@@ -83,6 +85,20 @@ def _register_again(spark: SparkSession, catalog: str, changes: Mapping[str, str
 def qualify_table(table: str, catalog: str = LAKE_CATALOG) -> str:
     """Return a table's name, DATABASE.TABLE, with the catalog in front."""
     return f"{catalog}.{table}"
+
+
+def run_commit(spark: SparkSession, statement: str, name: str) -> None:
+    """Run a statement that commits to a table.
+
+    Raises:
+        SinkUnavailableError: another commit changed the same files first.
+    """
+    try:
+        spark.sql(statement)
+    except Py4JJavaError as error:
+        if any(each in str(error) for each in _CONFLICTS):
+            raise SinkUnavailableError(f"another commit to {name} came first") from error
+        raise
 
 
 class IcebergTable:

@@ -32,7 +32,7 @@ from penstock.spark.columns import (
     to_field,
 )
 from penstock.spark.lake.conversion import convert, quote
-from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.iceberg import IcebergTable, run_commit
 from penstock.tables import Growth, NewColumn, cut_comment
 
 _LOG = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ def grow_table(spark: SparkSession, table: IcebergTable, event: StructType) -> N
 
     Raises:
         SchemaConflictError: a column cannot hold a field of the rows.
+        SinkUnavailableError: other commits came first; call it again.
     """
 
     def plan(columns: StructType) -> Growth:
@@ -121,7 +122,8 @@ def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: Str
     name = quote(to.name)
     # Numbers that no double equals are left out; their files would be rewritten each time.
     where = f"{name} IS NULL AND {value} IS NOT NULL"
-    spark.sql(f"UPDATE {table.name} SET {name} = {value} WHERE {where}")  # noqa: S608 # all quoted
+    statement = f"UPDATE {table.name} SET {name} = {value} WHERE {where}"  # noqa: S608 # all quoted
+    run_commit(spark, statement, table.name)
     table.refresh()
 
 

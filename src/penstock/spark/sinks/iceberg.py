@@ -149,6 +149,7 @@ class Lake(AppendSink):
                 is written.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointInUseError: another job wrote the part meanwhile; nothing is written.
+            SinkUnavailableError: other commits came first; write the part again.
         """
         table = self._open(rows.sparkSession)
         if self._has(table, part):

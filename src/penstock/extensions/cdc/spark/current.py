@@ -27,12 +27,10 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, StructField, StructType
 
-from penstock.errors import SinkUnavailableError
 from penstock.extensions.cdc.spark.items import OLDER
 from penstock.extensions.cdc.spark.long_values import LongValue, write_older
 from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
@@ -46,6 +44,7 @@ from penstock.spark.lake.iceberg import (
     IcebergTable,
     qualify_table,
     register_writer_catalog,
+    run_commit,
 )
 from penstock.spark.lake.maintenance import write_compaction
 from penstock.spark.lake.widening import find_replaced, grow_table
@@ -70,8 +69,6 @@ _PROPERTIES: Final = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.compression-codec": "gzip",
 }
-# Iceberg's errors for a commit that another one came before.
-_CONFLICTS: Final = ("exceptions.ValidationException", "exceptions.CommitFailedException")
 _RANGED: Final = (DateType, NumericType, StringType)
 _DAY_SECONDS: Final = 86_400
 
@@ -343,20 +340,6 @@ def find_key_columns(columns: StructType, batch: ChangeBatch) -> list[str]:
         for column, field in match_columns(columns, batch.changes.type, is_nested=False).items()
     }
     return [by_field[each] for each in batch.key]
-
-
-def run_commit(spark: SparkSession, statement: str, name: str) -> None:
-    """Run a statement that commits to a table.
-
-    Raises:
-        SinkUnavailableError: another commit changed the same files first.
-    """
-    try:
-        spark.sql(statement)
-    except Py4JJavaError as error:
-        if any(each in str(error) for each in _CONFLICTS):
-            raise SinkUnavailableError(f"another commit to {name} came first") from error
-        raise
 
 
 def compact_new_files(spark: SparkSession, table: IcebergTable, before: int) -> None:

@@ -40,7 +40,6 @@ from penstock.extensions.cdc.spark.current import (
     find_key_columns,
     find_last,
     load_table,
-    run_commit,
 )
 from penstock.extensions.cdc.spark.items import NONE, OLDER
 from penstock.extensions.cdc.spark.long_values import write_older
@@ -54,6 +53,7 @@ from penstock.spark.lake.iceberg import (
     WRITER_CATALOG,
     qualify_table,
     register_known_catalog,
+    run_commit,
 )
 from penstock.spark.lake.widening import grow_table
 
