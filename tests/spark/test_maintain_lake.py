@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 
 import pytest
 
 from jobs import maintain_lake
-from penstock.errors import SettingsError
+from penstock.errors import SettingsError, SinkUnavailableError
 from penstock.spark import MaintainSettings, maintain_table
 from penstock.spark.lake.expiration import Expiration, refresh_writers
+from penstock.spark.lake.iceberg import (
+    WRITER_CATALOG,
+    IcebergTable,
+    qualify_table,
+    register_writer_catalog,
+)
 from penstock.tables import WriterRecord, list_writers
 from tests.spark.lakes import make_rows, part
 
@@ -87,6 +94,61 @@ def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, r
     assert done.snapshots_after == 1
     reader.again().write(make_rows(spark, "n int", (1,)), part(1, 0))
     assert reader.query("SELECT n FROM t") == [(1,)]
+
+
+@pytest.fixture
+def conflict(spark, reader, monkeypatch):
+    """Let other commits change the rows of a table while its files are compacted, so many times."""
+    sql, commits = type(spark).sql, []
+
+    def run(self, statement, *args, **given):
+        if "rewrite_data_files" in statement and commits:
+            commits.pop()
+            sql(spark, f"UPDATE {reader.name} SET n = n + 10 WHERE _offset = 0")
+            statement = statement.replace("CALL lake.", f"CALL {WRITER_CATALOG}.")
+        return sql(self, statement, *args, **given)
+
+    def start(times):
+        commits.extend([None] * times)
+        register_writer_catalog(spark)  # which sees no commit of others before it is refreshed
+        IcebergTable(spark, qualify_table(reader.name.removeprefix("lake."), WRITER_CATALOG))
+
+    monkeypatch.setattr(type(spark), "sql", run)
+    return start
+
+
+def test_a_compaction_behind_another_commit_is_tried_again(spark, reader, conflict):
+    for number in range(5):
+        rows = make_rows(spark, "n int", (number,), first=number).coalesce(1)
+        reader.lake.write(rows, part(number, 0))
+    conflict(1)
+
+    done = maintain_table(spark, MaintainSettings(reader.name.removeprefix("lake.")))
+
+    assert (done.files_before, done.files_after) == (5, 1)
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (3,), (4,), (10,)]
+
+
+def test_a_step_that_fails_keeps_no_other_one_from_its_work(spark, reader, conflict, lake_folder):
+    """Two days later; the rows of the table change all the time."""
+    for number in range(5):
+        rows = make_rows(spark, "n int", (number,), first=number).coalesce(1)
+        reader.lake.write(rows, part(number, 0))
+    data = lake_folder.joinpath(*reader.name.split(".")[1:], "data")
+    orphan = data / "of no snapshot.parquet"
+    orphan.write_bytes(b"")
+    os.utime(orphan, (time.time() - 80 * 3_600,) * 2)
+    table = reader.name.removeprefix("lake.")
+    settings = MaintainSettings(table, keep_hours=24, orphan_hours=125)
+    conflict(99)
+
+    with pytest.raises(ExceptionGroup, match=rf"^{reader.name}: data files failed") as caught:
+        maintain_table(spark, settings, clock=lambda: time.time() + 49 * 3_600)
+
+    (error,) = caught.value.exceptions
+    assert isinstance(error, SinkUnavailableError)
+    assert reader.table().count_snapshots() == 1
+    assert not orphan.exists()
 
 
 def test_a_job_expires_old_snapshots_itself_and_what_only_they_need(spark, reader):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
+from penstock.errors import SinkUnavailableError
 from penstock.settings import Settings, parse_names, setting
 from penstock.spark.lake.expiration import expire_snapshots
-from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table, run_commit
 from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS
 
@@ -19,6 +21,10 @@ _CALL: Final = f"CALL {LAKE_CATALOG}.system"
 _HOUR: Final = 3_600
 # Readers merge them with their data file; one with so many is written again without its rows.
 _MOST_DELETE_FILES: Final = 3
+# A step that changes files which another commit has changed meanwhile is taken again so often.
+_MOST_CONFLICTS: Final = 2
+
+_Step = Callable[[], Any]
 
 
 def _parse_tables(text: str) -> str:
@@ -85,34 +91,72 @@ def maintain_table(
     Jobs may write to the table meanwhile; they find their markers, or records of them.
 
     Raises:
+        ExceptionGroup: steps failed; the others are done.
         SinkUnavailableError: see `IcebergTable.check_time`.
     """
-    table = settings.lake_table
-    found = IcebergTable(spark, qualify_table(table))
+    found = IcebergTable(spark, qualify_table(settings.lake_table))
     files, snapshots = found.count_files(), found.count_snapshots()
     if not snapshots:
         return Upkeep(found.name, 0, 0, 0, 0, 0)
     found.check_time()
-    now = int(clock())
-    # The driver of another query may have died before it did so itself.
-    refill_columns(spark, found)
+    done = _take_steps(found.name, _list_steps(spark, found, settings, int(clock())))
+    found.refresh()
+    after = found.count_files(), found.count_snapshots()
+    return Upkeep(found.name, files, after[0], snapshots, after[1], done["orphan files"])
+
+
+def _list_steps(
+    spark: SparkSession, found: IcebergTable, settings: MaintainSettings, now: int
+) -> dict[str, _Step]:
+    """Return the steps of maintenance in their order, each by the name of what it is about."""
+    table, run = settings.lake_table, partial(run_commit, spark, name=found.name)
     options = {
         "target-file-size-bytes": settings.file_mib * 2**20,
         "delete-file-threshold": _MOST_DELETE_FILES,
     }
-    for statement in write_compaction(table, options):
-        spark.sql(statement)
-    spark.sql(f"{_CALL}.rewrite_manifests(table => '{table}')")
-    found.refresh()
-    expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
-    orphans = spark.sql(
-        f"{_CALL}.remove_orphan_files(table => '{table}', prefix_listing => true, "
-        f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
-    ).count()
-    found.refresh()
-    return Upkeep(
-        found.name, files, found.count_files(), snapshots, found.count_snapshots(), orphans
-    )
+    data, deletes = write_compaction(table, options)
+
+    def expire() -> None:
+        found.refresh()
+        expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
+
+    def remove_orphans() -> int:
+        return spark.sql(
+            f"{_CALL}.remove_orphan_files(table => '{table}', prefix_listing => true, "
+            f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
+        ).count()
+
+    return {
+        # The driver of another query may have died before it did so itself.
+        "widened columns": lambda: refill_columns(spark, found),
+        "data files": lambda: run(data),
+        "delete files": lambda: run(deletes),
+        "manifests": lambda: run(f"{_CALL}.rewrite_manifests(table => '{table}')"),
+        "snapshots": expire,
+        "orphan files": remove_orphans,
+    }
+
+
+def _take_steps(table: str, steps: Mapping[str, _Step]) -> dict[str, Any]:
+    """Take all steps, also after one that failed, and return what each has returned."""
+    done, failed = dict[str, Any](), dict[str, Exception]()
+    for name, step in steps.items():
+        try:
+            done[name] = _take_step(step)
+        except Exception as error:  # whatever Spark, Iceberg or S3 refuse
+            failed[name] = error
+    if failed:
+        raise ExceptionGroup(f"{table}: {', '.join(failed)} failed", [*failed.values()])
+    return done
+
+
+def _take_step(step: _Step) -> Any:
+    for _ in range(_MOST_CONFLICTS):
+        try:
+            return step()
+        except SinkUnavailableError:
+            continue
+    return step()
 
 
 def write_compaction(table: str, options: Mapping[str, int]) -> tuple[str, str]:
