@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from decimal import Decimal
-from itertools import pairwise
+from itertools import count, pairwise
 
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
@@ -13,6 +13,7 @@ from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from penstock.spark.lake.iceberg import IcebergTable
 from tests.spark.changes import LONG, CdcJob, Source
 
 
@@ -83,6 +84,39 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, items):
     assert flat.filter("__op = 'r'").count() == 3
     found = spark.table(f"lake.{name}_refined").collect()
     assert [each.asDict() for each in found] == [{"id": 7, "title": "after", "rate": 0.99}]
+
+
+def test_a_refined_table_has_a_commit_for_each_result(spark, lake_folder, tmp_path):
+    """A table that is made anew would bring snapshots back that expire meanwhile."""
+    name, number = f"cdc.film_{secrets.token_hex(4)}", count()
+    query = f"SELECT id, SMALLINT(id) AS few, DECIMAL(rate) AS rate FROM lake.{name} WHERE rate > 1"
+    refined = [RefinedTable(f"{name}_refined", query, "few")]
+    job = CdcJob(spark, tmp_path, name, lambda: [CurrentTable(name), *refined])
+    film, found = Source(), f"lake.{name}_refined"
+
+    def change(rate):
+        film.log.clear()
+        film.insert(id=next(number), rate=rate)
+        job.take(job.place(film.log))
+        return spark.table(found)
+
+    def list_commits():
+        commits = spark.table(f"{found}.snapshots").orderBy("committed_at").collect()
+        return [each.parent_id for each in commits], [each.snapshot_id for each in commits]
+
+    first, second = change(2.0), change(3.0)
+    assert first.dtypes == second.dtypes
+    assert sorted(second.collect()) == [(0, 0, 2), (1, 1, 3)]
+    parents, ids = list_commits()
+    assert parents == [None, ids[0]]
+    properties = IcebergTable(spark, found).properties()
+    assert properties["write.metadata.delete-after-commit.enabled"] == "true"
+    assert properties["write.parquet.compression-codec"] == "snappy"
+
+    refined[0] = RefinedTable(f"{name}_refined", f"SELECT id FROM lake.{name} WHERE id > 9")
+    job.restart()
+    assert change(4.0).dtypes == [("id", "int")]
+    assert change(5.0).collect() == []
 
 
 def read_rows(table):

@@ -6,12 +6,21 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+
+_MADE_FOR: Final = "penstock.made-for"
+_PROPERTIES: Final = {
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.compression-codec": "gzip",
+    "write.parquet.compression-codec": "snappy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +51,28 @@ class RefinedTable:
             return
         name = qualify_table(self.table)
         with self._turn:
-            writer = batch.spark.sql(self.query).writeTo(name).using("iceberg")
-            writer = writer.tableProperty("write.parquet.compression-codec", "snappy")
-            if self.by:
-                writer = writer.partitionedBy(F.col(self.by))
-            writer.createOrReplace()
+            self._replace(batch.spark.sql(self.query), name)
             self._expiration.expire(IcebergTable(batch.spark, name))
+
+    def _replace(self, rows: DataFrame, name: str) -> None:
+        """Replace the rows of the table; make it anew only for other columns.
+
+        A table that is made anew has the snapshots of before the query ran, also those that have
+        expired since, with files that are gone.
+        """
+        spark, writer = rows.sparkSession, rows.writeTo(name)
+        made_for = f"{rows.schema.simpleString()} by {self.by}"
+        if spark.catalog.tableExists(name):
+            properties = IcebergTable(spark, name).properties()
+            if properties.get(_MADE_FOR) == made_for:
+                writer.overwrite(F.lit(True))
+                return
+        writer = writer.using("iceberg")
+        for key, text in {**_PROPERTIES, _MADE_FOR: made_for}.items():
+            writer = writer.tableProperty(key, text)
+        if self.by:
+            writer = writer.partitionedBy(F.col(self.by))
+        writer.createOrReplace()
 
 
 def find_sources(query: str, tables: Iterable[str]) -> tuple[str, ...]:
