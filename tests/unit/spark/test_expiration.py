@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from unittest.mock import Mock
 
 import pytest
 
 from penstock.spark.lake.expiration import HOUR_MS, Expiration
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.tables import Commit, Marker, WriterRecord, list_writers
 
 _WRITER = WriterRecord.property_of("q")
@@ -17,6 +19,7 @@ class _Table:
     """A table with a snapshot at each of these hours, of a batch of query q each."""
 
     hours: list[float]
+    name: str = "lake.db.t"
     written: dict[str, str] = field(
         default_factory=lambda: {_WRITER: '{"batch": 0, "parts": 0, "sequence": 0}'}
     )
@@ -53,8 +56,8 @@ class _Table:
     ("hours", "kept", "expired_at"),
     [
         pytest.param(120, {}, [], id="none is as old as the default of five days"),
-        pytest.param(120.9, {}, [], id="one is, but for less than an hour"),
-        pytest.param(121.1, {}, [1.1], id="one is for more than an hour"),
+        pytest.param(125.9, {}, [], id="one is, but by less than a twentieth"),
+        pytest.param(132.1, {}, [12.1], id="one is by more than a tenth"),
         pytest.param(
             60,
             {"history.expire.max-snapshot-age-ms": str(50 * HOUR_MS)},
@@ -76,6 +79,17 @@ def test_snapshots_are_kept_for_as_long_as_the_table_says(hours, kept, expired_a
     Expiration(lambda: hours * 3_600).expire(table)
 
     assert table.expired_at == pytest.approx(expired_at, abs=0.001)
+
+
+def test_tables_of_one_job_expire_snapshots_at_different_times() -> None:
+    """Each expiry reads a file of each snapshot that is kept."""
+    tables = [_Table([0, 1], name=f"lake.cdc.film_{at}", written={}) for at in range(50)]
+    ages = [age for age in range(120, 140) for _ in tables]
+    for age, table in zip(ages, 20 * tables, strict=True):
+        Expiration(lambda age=age: age * 3_600.0).expire(table)
+
+    first = [table.expired_at[0] for table in tables]
+    assert max(map(first.count, first)) <= 15
 
 
 def test_of_too_many_snapshots_only_those_of_a_day_are_kept() -> None:
@@ -125,6 +139,21 @@ def test_a_snapshot_that_a_tag_keeps_is_not_expired_at_each_batch() -> None:
         expiration.expire(table)
 
     assert len(table.expired_at) == 2
+
+
+@pytest.mark.parametrize(
+    ("schemas", "specs", "is_cleaned"), [(1, 1, False), (2, 1, True), (1, 2, True)]
+)
+def test_snapshots_that_are_kept_are_read_for_old_columns_only(schemas, specs, is_cleaned) -> None:
+    table, known = IcebergTable.__new__(IcebergTable), Mock()
+    table._table = known
+    metadata = known.operations().current()
+    metadata.schemas().size.return_value, metadata.specs().size.return_value = schemas, specs
+
+    table.expire(1)
+
+    cleaned = known.expireSnapshots().expireOlderThan(1).cleanExpiredMetadata
+    cleaned.assert_called_once_with(is_cleaned)
 
 
 def test_a_table_has_ten_thousand_snapshots_at_most() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Final
+from zlib import crc32
 
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, refresh_record
@@ -35,15 +36,24 @@ class Expiration:
             return
         self._next_ms = now_ms + HOUR_MS
         age_ms = int(table.properties().get(MAX_AGE, DEFAULT_AGE_MS))
-        before_ms = now_ms - find_age(age_ms, table.count_snapshots(), self._most)
-        # A job that is started for each batch would otherwise expire one snapshot each time.
-        if table.oldest_ms() < before_ms - HOUR_MS:
+        age_ms = find_age(age_ms, table.count_snapshots(), self._most)
+        before_ms = now_ms - age_ms
+        if table.oldest_ms() < before_ms - _find_delay(table.name, age_ms):
             expire_snapshots(table, before_ms)
 
 
 def find_age(age_ms: int, count: int, most: int) -> int:
     """Return the age at which snapshots expire, if the table says `age_ms` and has `count`."""
     return age_ms if count <= most else min(age_ms, LEAST_KEPT_HOURS * HOUR_MS)
+
+
+def _find_delay(name: str, age_ms: int) -> int:
+    """Return for how long old snapshots wait for others: a twentieth to a tenth of their age.
+
+    Each expiry reads a file of each snapshot that is kept, so it is done for many at once, and for
+    the tables of a job at different times.
+    """
+    return int(age_ms * (1 + crc32(name.encode()) / 2**32) / 20)
 
 
 def expire_snapshots(table: IcebergTable, before_ms: int) -> None:

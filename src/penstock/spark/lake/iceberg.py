@@ -221,10 +221,13 @@ class IcebergTable:
     def expire(self, before_ms: int) -> None:
         """Expire snapshots before a time, except the newest, and delete what only they use.
 
-        That is files, and the columns that the table had at each of its changes.
+        That is files, and the columns that the table had at each of its changes; to find which of
+        these are in use, Iceberg reads a file of each snapshot that is kept.
         """
+        metadata = self._table.operations().current()
+        has_old = metadata.schemas().size() > 1 or metadata.specs().size() > 1
         expire = self._table.expireSnapshots().expireOlderThan(before_ms)
-        expire.cleanExpiredMetadata(True).commit()
+        expire.cleanExpiredMetadata(has_old).commit()
 
     def publish(self, key: str, text: str) -> bool:
         """Publish a staged snapshot; return False if another with its WAP id was published.
