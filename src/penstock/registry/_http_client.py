@@ -3,7 +3,7 @@
 | answer                             | error                       |
 | ---------------------------------- | --------------------------- |
 | none, 408, 429, 5xx                | `RegistryUnavailableError`, after retries |
-| 401, 403                           | `RegistryAccessDeniedError` |
+| 401, 403, 422 with the code 42205  | `RegistryAccessDeniedError` |
 | 404 with a registry's error code   | `SchemaNotFoundError`       |
 | 409                                | `IncompatibleSchemaError`   |
 | 422                                | `InvalidSchemaError`        |
@@ -53,12 +53,15 @@ _MAX_MESSAGE = 500
 _OK = range(200, 300)
 _UNAUTHORIZED = 401
 _DENIED = {_UNAUTHORIZED, 403}
+_INVALID = 422
 _BUSY = {408, 429}
 _SERVER_ERRORS = range(500, 600)
 # A server that refuses a client's certificate sends an alert, or only cuts the connection.
 _TLS_ERRORS = (ssl.SSLError, SSLError, ProtocolError)
 # Confluent's codes for a subject, a version, a schema, a subject's mode and its configuration.
 _MISSING_CODES = range(40401, 40410)
+# And for a write that the mode of a subject (READONLY, IMPORT) forbids, until somebody changes it.
+_FORBIDDEN_CODE = 42205
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +219,7 @@ class HttpClient:
     def _error(self, request: str, status: int, text: str) -> PenstockError:
         code, name, message = _parse_error(text)
         said = f"{self._settings.source} answered {request} with {status}: {message}"
-        if status in _DENIED:
+        if status in _DENIED or (status == _INVALID and code == _FORBIDDEN_CODE):
             return RegistryAccessDeniedError(said)
         if status in _BUSY or status in _SERVER_ERRORS:
             return RegistryUnavailableError(said)
@@ -224,7 +227,7 @@ class HttpClient:
             return SchemaNotFoundError(said)
         if status == 409:
             return IncompatibleSchemaError(said, rule="", diff="")
-        if status == 422:
+        if status == _INVALID:
             return InvalidSchemaError(said)
         # Also a 404 of a proxy, or of a path that is not the registry's: schemas are not missing.
         return RegistryAnswerError(said)

@@ -166,16 +166,23 @@ def test_another_id_than_asked_for_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(409, IncompatibleSchemaError), (422, InvalidSchemaError)]
+    ("status", "code", "error"),
+    [
+        (409, 409, IncompatibleSchemaError),
+        (422, 42201, InvalidSchemaError),
+        (422, 42205, RegistryAccessDeniedError),  # a subject whose mode is READONLY or IMPORT
+    ],
 )
-def test_a_refused_registration_is_an_error_of_ours(
+def test_a_refused_registration_is_an_error_of_ours(  # noqa: PLR0913, PLR0917 - fixtures
     server: FakeServer,
     registry: ConfluentRegistry,
     reading: Reading,
     status: int,
+    code: int,
     error: type[PenstockError],
 ) -> None:
-    server.answers["POST /subjects/readings-value/versions"] = (status, '{"message": "not so"}')
+    body = json.dumps({"error_code": code, "message": "not so"})
+    server.answers["POST /subjects/readings-value/versions"] = (status, body)
 
     with pytest.raises(error, match=f"with {status}: not so"):
         registry.register("readings", reading())
