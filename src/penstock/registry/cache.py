@@ -16,6 +16,7 @@ from penstock.errors import (
     IncompatibleSchemaError,
     PenstockError,
     RegistryError,
+    SchemaConflictError,
     SchemaRefusedError,
 )
 from penstock.framing import FrameKind, SchemaKey
@@ -273,7 +274,7 @@ class CachedRegistry:
             return known
         try:
             registration = self._registry.register(name, schema)
-        except IncompatibleSchemaError:
+        except (IncompatibleSchemaError, SchemaConflictError):
             self._expire_list(name)  # another producer may have registered a version before
             raise
         self._by_form.put(form, replace(registration, created=False))

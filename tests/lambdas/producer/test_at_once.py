@@ -96,3 +96,17 @@ def test_one_of_two_contradicting_versions_wins(
     kept = {next(iter(each["event"].items())) for each in producers.rejected()}
     assert kept == {(name, losers[value]) for _, name, value in winners}
     assert len(producers.rejected()) == count
+
+
+@pytest.mark.parametrize("producers", ["NONE"], indirect=True)
+def test_times_of_two_forms_are_both_written(producers: Producers, cloud: Cloud) -> None:
+    cloud.state(Faults).add(kind=Kind.MEET, service="glue", operation="CreateSchema", seconds=20)
+    producers.set_environment(PENSTOCK_SCHEMA_NAME="times")
+
+    answers = producers.invoke_at_once({"timestamp": 5}, {"timestamp": "2026-11-21T08:00:00Z"})
+
+    assert [error for _, error in answers] == [None, None], answers
+    assert [answer["schema"]["version"] for answer, _ in answers] == [1, 1]
+    schema = {"RegistryName": producers.name, "SchemaName": "times"}
+    stored = producers.client("glue").list_schema_versions(SchemaId=schema)["Schemas"]
+    assert len(stored) == 2, "they did not meet"

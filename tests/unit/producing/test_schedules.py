@@ -166,6 +166,14 @@ def test_an_event_that_another_producer_outran_is_written(world: _World) -> None
     assert statuses == ["AVAILABLE", "AVAILABLE", "FAILURE", "AVAILABLE"]
 
 
+def test_times_of_another_form_than_that_of_the_winner_are_written(topic: FakeTopic) -> None:
+    world = _World(random.Random(0), topic, Compatibility.NONE, Policy.EXACT)
+    (client, one), (_, two) = world.client(), world.client()
+    client.race = lambda: written(two, {"timestamp": "2026-11-21T08:00:00Z"})
+
+    assert len(written(one, {"timestamp": 5}, {"timestamp": 6, "t": 30}, {"t": 31})) == 3
+
+
 def test_without_the_registry_no_event_is_rejected_for_good(world: _World) -> None:
     client, producer = world.client()
     written(producer, {"t": 30})

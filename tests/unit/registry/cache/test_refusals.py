@@ -59,6 +59,18 @@ def test_a_contradiction_costs_one_call_per_lifetime(
     assert cached.register("readings", reading(unit="string")).version.number == 2
 
 
+def test_after_a_contradiction_the_versions_are_listed_once_more(
+    cached: CachedRegistry, inner: CountedRegistry, reading: Reading
+) -> None:
+    inner.store.create("memory/readings", canonical_form(reading(t="long")), Compatibility.NONE)
+    for _ in range(3):
+        assert len(cached.versions("readings")) == 1
+        with pytest.raises(SchemaConflictError, match="would contradict its versions"):
+            cached.register("readings", reading(t="string"))
+
+    assert inner.calls == ["versions", "register", "versions"]
+
+
 def test_an_incompatible_schema_is_registered_as_soon_as_its_rule_allows_it(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
