@@ -222,7 +222,7 @@ class VersionedRegistry(VersionReader):
         history = self._history(stored.subject)
         below = history.below(version.number)
         if version.status is VersionStatus.FAILURE:
-            raise self._refused(version, history)
+            raise self._refused(version, history, is_new=found is None)
         self._check_agreement(version, history)
         return Registration(version, found is None, below[-1] if below else None)
 
@@ -292,14 +292,23 @@ class VersionedRegistry(VersionReader):
                 _LOG.warning("version %s is refused but not marked so: %s", version.key, error)
             raise
 
-    def _refused(self, version: SchemaVersion, history: History) -> IncompatibleSchemaError:
-        """Return the error for a version that the registry refused, with likely reasons."""
+    def _refused(self, version: SchemaVersion, history: History, *, is_new: bool) -> RegistryError:
+        """Return the error for a version that the registry refused, with likely reasons.
+
+        The registry finds it by its definition ever after, also once its rule would accept it.
+        """
         below, available = history.below(version.number), history.available()
         earlier = {number: available[number] for number in available if number < version.number}
         mode, found = self._read_rule(version.name, version.schema, earlier)
         if not all(found):
             self._strict.update((version.name, each) for each in self._refusing(found))
         what = f"has refused version {version.number} of schema {version.name}"
+        if mode is not None and not is_new:
+            self._check_new(version.name, version.schema)
+            return SchemaRefusedError(
+                f"the registry's rule {what} before and does not now: delete version "
+                f"{version.number}, which has no records, and send the event again a minute later"
+            )
         return _incompatible(what, mode, found, below, version.schema)
 
     def _read_rule(

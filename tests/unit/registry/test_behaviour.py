@@ -13,6 +13,7 @@ from penstock.errors import (
     RecursiveSchemaError,
     RegistryError,
     RegistryUnavailableError,
+    SchemaConflictError,
     SchemaError,
     SchemaLimitError,
     SchemaNotFoundError,
@@ -151,6 +152,37 @@ def test_a_refusal_by_one_reading_of_the_rule_says_nothing_of_the_other(
 
     # The version before has a long, the checkpoint has no unit.
     assert registry.register("readings", reading(unit="double")).version.number == 5
+
+
+@pytest.mark.parametrize("is_set_by_itself", [False, True], ids=["set in Glue", "set by itself"])
+def test_a_version_that_an_earlier_mode_refused_is_named_until_it_is_deleted(
+    world: World, reading: Reading, is_set_by_itself: bool
+) -> None:
+    arn, double = world.arn("readings"), reading(a="double")
+    world.build(Compatibility.FULL).register("readings", reading(a="long"))
+    failed = world.store.add(arn, canonical_form(double))
+    with pytest.raises(IncompatibleSchemaError, match="rule FULL refuses a new version"):
+        world.build().register("readings", double)
+
+    registry = world.build(Compatibility.BACKWARD if is_set_by_itself else None)
+    if not is_set_by_itself:
+        world.store.update(arn, mode=Compatibility.BACKWARD)
+    with pytest.raises(SchemaRefusedError, match="does not now: delete version 2, which has no re"):
+        registry.register("readings", double)
+
+    world.store.delete(failed.id)
+    assert registry.register("readings", double).version.number == 3
+
+
+def test_a_version_that_an_earlier_mode_refused_may_contradict_others(
+    world: World, reading: Reading
+) -> None:
+    text = reading(a="string")
+    world.build().register("readings", reading(a="long"))
+    world.store.add(world.arn("readings"), canonical_form(text))
+
+    with pytest.raises(SchemaConflictError, match="would contradict its versions: a"):
+        world.build(Compatibility.NONE).register("readings", text)
 
 
 def test_readers_do_not_get_a_failed_version(
