@@ -18,7 +18,8 @@ from penstock.producing import RejectedEvent, RejectedEvents, write_events
 
 # An event that is sent twice is in Kafka twice, so the client must not retry.
 _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
-# Lambda allows 6 MB for a request, and its time lets the producer keep some thousand events.
+# Lambda takes fewer bytes for a request, and its time lets the producer keep some thousand events.
+_LARGEST: Final = 6 * 2**20
 _MOST_EVENTS: Final = 500
 _MOST_BYTES: Final = 4_000_000
 
@@ -138,8 +139,11 @@ def _send_event(
 def _send_request(
     events: RejectedEvents, key: str, event: RejectedEvent, parts: Sequence[Any], send: _Send
 ) -> ReplayedEvent:
-    """Send the events of a request; delete the request once each is written or kept by itself."""
-    left, written = list(parts), 0
+    """Send the events of a request; delete the request once each is written or kept by itself.
+
+    Those that are too large for a call come last and stay.
+    """
+    left, written = sorted(parts, key=lambda part: _is_too_large(_write_payload([part]))), 0
     try:
         while left:
             some = left[: _count_sendable(left)]
@@ -182,13 +186,23 @@ def _describe_outcome(outcome: Any) -> str:
 
 def _write_payload(events: Sequence[Any]) -> bytes:
     """Return a payload that is the text of a list: Lambda reads a string without changing it."""
-    return json.dumps(write_events(events)).encode()
+    return json.dumps(write_events(events), ensure_ascii=False).encode()
+
+
+def _is_too_large(payload: bytes) -> bool:
+    return len(payload) >= _LARGEST
 
 
 def _invoke(client: Any, function: str, events: Sequence[Any]) -> list[Any]:
     """Send a batch of events, and return the outcome of each."""
+    payload = _write_payload(events)
+    if _is_too_large(payload):
+        raise _NotAcceptedError(
+            f"found an event of {len(payload):,} bytes as text, and Lambda takes fewer than "
+            f"{_LARGEST:,}: write it with `penstock produce`, then delete it from the bucket"
+        )
     try:
-        answer = client.invoke(FunctionName=function, Payload=_write_payload(events))
+        answer = client.invoke(FunctionName=function, Payload=payload)
         content = json.loads(answer["Payload"].read())
     except (ClientError, BotoCoreError) as error:
         message = f"{function} cannot be invoked: {str(error).rstrip('.')}"

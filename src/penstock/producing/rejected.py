@@ -156,8 +156,12 @@ class RejectedEvent:
 
 
 def write_events(events: Sequence[Any]) -> str:
-    """Return a JSON list of events; an event that is JSON text already is not encoded again."""
-    return f"[{', '.join(map(_write_event, events))}]"
+    """Return a short JSON list of events; one that is JSON text already is not encoded again.
+
+    Only halves of characters are escaped, as UTF-8 does not have them.
+    """
+    text = f"[{','.join(map(_write_event, events))}]"
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _write_event(event: Any) -> str:
@@ -167,7 +171,7 @@ def _write_event(event: Any) -> str:
                 return event
         except (ValueError, RecursionError):  # it is not JSON
             pass
-    return write_value(event)
+    return write_value(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def _shorten_event(event: Any) -> str:

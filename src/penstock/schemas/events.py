@@ -67,14 +67,22 @@ def scan_value(text: str, at: int) -> tuple[Any, int]:
     return value, end
 
 
-def write_value(value: Any, *, allow_nan: bool = False, ensure_ascii: bool = True) -> str:
+def write_value(
+    value: Any,
+    *,
+    allow_nan: bool = False,
+    ensure_ascii: bool = True,
+    separators: tuple[str, str] = (", ", ": "),
+) -> str:
     """Return a value as JSON text, from which `scan_value` reads the same value.
 
     Raises:
         ValueError: the value holds a NaN or an infinity, and `allow_nan` is false.
         RecursionError: it is nested too deeply.
     """
-    write = partial(json.dumps, allow_nan=allow_nan, ensure_ascii=ensure_ascii)
+    write = partial(
+        json.dumps, allow_nan=allow_nan, ensure_ascii=ensure_ascii, separators=separators
+    )
     try:
         return write(value)
     except TypeError:  # a Decimal, for which json.dumps has no text

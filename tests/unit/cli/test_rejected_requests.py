@@ -131,6 +131,42 @@ def test_a_request_is_sent_in_calls_that_lambda_takes(
     assert run("replay", key)[0] == 0
 
 
+def test_an_event_that_is_too_large_for_lambda_stays_and_stops_no_other(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    large = {"n": 0, "x": "\n" * 2_200_000}  # a line break is three bytes of a text in a text
+    function = _function(client, f"return [{_RECORD} for each in event]")
+    request = dataclasses.replace(_REQUEST, event=[large, {"n": 1}, {"n": 2}], function=function)
+    alone = dataclasses.replace(request, event=large, request_id="r-2", is_request=False)
+    keys = _keep(bucket, request, alone)
+
+    for events, written in ((3, 2), (1, 0)):
+        code, out = run("replay", f"{function}/")
+
+        first, second, summary = out.splitlines()
+        said = " bytes as text, and Lambda takes fewer than 6,291,456: write it with `penstock prod"
+        assert first.startswith(f"{keys[0]} stays: 1 of {events} events are left: found an event o")
+        assert second.startswith(f"{keys[1]} stays: found an event of 6,600,")
+        assert said in first
+        assert said in second
+        assert summary == f"{written} written, 2 stay"
+        assert (code, keys_of(client, bucket)) == (1, keys)
+        left = RejectedEvents(bucket).read(keys[0])
+        assert (left.is_request, [each["n"] for each in left.event]) == (True, [0])
+
+
+def test_text_is_sent_in_its_own_bytes(run: Run, client: Callable[..., Any], bucket: str) -> None:
+    text = "\ud83d" + "\u0436" * 2_000_000  # half of a character, which UTF-8 does not have
+    source = f"""assert event[0]['x'] == {text[:2]!a} + {text[1]!a} * 1_999_999, event[0]['x'][:9]
+    return [{_RECORD} for each in event]"""
+    request = dataclasses.replace(
+        _REQUEST, event=[{"n": 0, "x": text}], function=_function(client, source)
+    )
+    (key,) = _keep(bucket, request)
+
+    assert run("replay", key)[1].endswith("\n1 written, 0 stay\n")
+
+
 def test_the_text_of_a_body_that_is_no_json_stays(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
