@@ -34,6 +34,7 @@ _VALUES = {
     "parameters": "--py-files s3://b/pyfiles/penstock.zip",
     "region": "eu-central-1",
     "role_arn": _ROLE,
+    "timeout_minutes": 0,
 }
 
 
@@ -113,6 +114,7 @@ def test_the_service_knows_all_that_is_given(words):
         "clientToken": "token",
         "configurationOverrides": json.loads(words["--configuration-overrides"]),
         "executionRoleArn": words["--execution-role-arn"],
+        "executionTimeoutMinutes": json.loads(words["--execution-timeout-minutes"]),
         "jobDriver": json.loads(words["--job-driver"]),
         "mode": words["--mode"],
         "name": words["--name"],

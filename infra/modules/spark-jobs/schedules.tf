@@ -3,11 +3,12 @@ locals {
   # The scheduler takes the fields of an API in PascalCase.
   schedule_inputs = {
     for name, request in local.requests : name => {
-      ApplicationId    = request.application_id
-      ClientToken      = "<aws.scheduler.execution-id>"
-      ExecutionRoleArn = request.role_arn
-      Mode             = request.mode
-      Name             = name
+      ApplicationId           = request.application_id
+      ClientToken             = "<aws.scheduler.execution-id>"
+      ExecutionRoleArn        = request.role_arn
+      ExecutionTimeoutMinutes = request.timeout_minutes
+      Mode                    = request.mode
+      Name                    = name
       JobDriver = {
         SparkSubmit = {
           EntryPoint            = request.entry_point

@@ -52,7 +52,7 @@ def test_a_stream_that_fails_is_tried_again(jobs, boto3_parameters):
     states = [(each["attempt"], each["state"]) for each in attempts]
     assert states == [(2, "SUCCESS"), (1, "FAILED")]
     first = jobs.emr.get_job_run(**where, attempt=1)["jobRun"]
-    assert (first["state"], first["executionTimeoutMinutes"]) == ("FAILED", 0)
+    assert (first["state"], first["executionTimeoutMinutes"]) == ("FAILED", 720)
     assert "no such luck" in jobs.read_log(run, attempt=1)
     listed = jobs.emr.list_job_runs(applicationId=jobs.application, mode="STREAMING")["jobRuns"]
     assert [(each["id"], each["attempt"]) for each in listed] == [(run, 2)]

@@ -69,6 +69,25 @@ def test_the_same_token_begins_one_run(jobs):
     jobs.wait_end(run)  # while it goes on, it holds all that its account may use
 
 
+def test_a_run_has_the_timeout_of_its_request_or_half_a_day(client):
+    old = make_jobs(client, _ACCOUNT, releaseLabel="emr-7.10.0")
+    new = make_jobs(client, _ACCOUNT)
+    asked = [
+        (old, {}),
+        (old, {"executionTimeoutMinutes": 0}),
+        (old, {"executionTimeoutMinutes": 20000}),
+        (new, {"executionTimeoutMinutes": 10080}),
+        (new, {"mode": "STREAMING"}),
+        (new, {"mode": "STREAMING", "executionTimeoutMinutes": 0}),
+        (new, {"mode": "STREAMING", "executionTimeoutMinutes": 20000}),
+    ]
+
+    ended = [jobs.wait_end(_submit(jobs, **settings)) for jobs, settings in asked]
+
+    minutes = [each["executionTimeoutMinutes"] for each in ended]
+    assert minutes == [720, 0, 20000, 10080, 720, 0, 20000]
+
+
 @pytest.fixture
 def refused(jobs):
     """Submit a run that is rejected: a function that returns the error's code and message."""
@@ -117,6 +136,12 @@ def test_an_invalid_run_is_rejected(jobs, refused):
         _INVALID,
         "RunTimeout must be at least 5 minutes.",
     )
+    for minutes in (0, 10081):
+        assert refused(executionTimeoutMinutes=minutes) == (
+            _INVALID,
+            "RunTimeout of a BATCH job run must be between 5 and 10080 minutes on release "
+            f"emr-spark-8.1.0; found {minutes}",
+        )
     assert refused(configurationOverrides=environment) == (
         _INVALID,
         "The classification spark-env is not supported, only spark-defaults",

@@ -23,7 +23,7 @@ from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_ste
 from penstock.progress import ReportProgress, ignore_progress
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
-_DOCUMENTS = {"configurationOverrides", "jobDriver", "retryPolicy"}
+_NO_TEXT = {"configurationOverrides", "executionTimeoutMinutes", "jobDriver", "retryPolicy"}
 _FINAL = ("SUCCESS", "FAILED", "CANCELLED")
 _POLL_SECONDS = 10.0
 
@@ -146,7 +146,7 @@ def read_request(command: str) -> dict[str, Any]:
     request = {
         _argument(option): value for option, value in zip(words[3::2], words[4::2], strict=True)
     }
-    return request | {name: json.loads(request[name]) for name in _DOCUMENTS & request.keys()}
+    return request | {name: json.loads(request[name]) for name in _NO_TEXT & request.keys()}
 
 
 def _argument(option: str) -> str:

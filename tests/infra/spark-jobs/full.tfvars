@@ -1,6 +1,6 @@
 prefix      = "penstock-analytics"
 account_id  = "222222222222"
-application = local.platform.jobs.application
+application = merge(local.platform.jobs.application, { id = "00f1a2b3c4d5e6f7" })
 partition   = "aws"
 region      = "eu-central-1"
 parameters  = { consume = { topics = "sensor" } }

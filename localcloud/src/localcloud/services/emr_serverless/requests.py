@@ -16,8 +16,13 @@ _DEFAULTS = "spark-defaults"
 # control" and "Lake Formation full table access for EMR Serverless".
 _FINE_GRAINED = "spark.emr-serverless.lakeformation.enabled"
 _FULL_TABLE = "AWSLakeFormationCredentialResolver"
-_TIMEOUT_MINUTES = {"BATCH": 720, "STREAMING": 0}
+# EMR Serverless User Guide, "Other considerations", and API Reference, JobRun: 12 hours, for which
+# they name no mode; assumption `run-timeouts`.
+_TIMEOUT_MINUTES = 720
 _MIN_TIMEOUT_MINUTES = 5
+# API Reference, StartJobRun, and "EMR Serverless 7.11.0": from that release on, for BATCH.
+_MAX_BATCH_MINUTES = 10080
+_BOUNDED_SINCE = (7, 11)
 _FAILED_PER_HOUR = 5
 
 
@@ -39,8 +44,23 @@ def check_request(call: Call, application: Application) -> None:
     if params.get("executionIamPolicy", {}).get("policyArns"):
         said = "executionIamPolicy is taken as a policy here and not by policyArns"
         raise AwsError(INVALID, said)
-    if 0 < params.get("executionTimeoutMinutes", 0) < _MIN_TIMEOUT_MINUTES:
+    _check_timeout(params, application.settings["releaseLabel"])
+
+
+def _check_timeout(params: dict[str, Any], label: str) -> None:
+    """Raise AwsError for a timeout that the mode of the run or the release does not have."""
+    minutes = read_timeout_minutes(params)
+    if 0 < minutes < _MIN_TIMEOUT_MINUTES:
         raise AwsError(INVALID, "RunTimeout must be at least 5 minutes.")
+    release = label.removeprefix("emr-").removeprefix("spark-").split(".")
+    is_bounded = tuple(map(int, release[:2])) >= _BOUNDED_SINCE
+    is_batch = params.get("mode") != "STREAMING"
+    if is_bounded and is_batch and not 0 < minutes <= _MAX_BATCH_MINUTES:
+        said = (
+            f"RunTimeout of a BATCH job run must be between {_MIN_TIMEOUT_MINUTES} and "
+            f"{_MAX_BATCH_MINUTES} minutes on release {label}; found {minutes}"
+        )
+        raise AwsError(INVALID, said)
 
 
 def read_job(call: Call, application: Application) -> Submission:
@@ -95,8 +115,7 @@ def read_rule(params: dict[str, Any]) -> RetryRule:
 
 def read_timeout_minutes(params: dict[str, Any]) -> int:
     """Return the timeout of the run in minutes; 0 means no timeout."""
-    default = _TIMEOUT_MINUTES[params.get("mode", "BATCH")]
-    return int(params.get("executionTimeoutMinutes", default))
+    return int(params.get("executionTimeoutMinutes", _TIMEOUT_MINUTES))
 
 
 def read_log_places(params: dict[str, Any], application: Application, owner: str) -> LogPlaces:
