@@ -48,11 +48,11 @@ resource "aws_vpc_security_group_ingress_rule" "this" {
 
 resource "aws_cloudwatch_event_rule" "this" {
   name        = local.name
-  description = "Steps of clusters of EMR that failed or were cancelled"
+  description = "Steps of clusters of EMR that failed, were cancelled or interrupted"
   event_pattern = jsonencode({
     source      = ["aws.emr"]
     detail-type = ["EMR Step Status Change"]
-    detail      = { clusterId = [module.cluster.cluster.id], state = ["FAILED", "CANCELLED"] }
+    detail      = { clusterId = [module.cluster.cluster.id], state = ["FAILED", "CANCELLED", "INTERRUPTED"] }
   })
 }
 
@@ -63,5 +63,25 @@ resource "aws_cloudwatch_event_target" "this" {
   input_transformer {
     input_paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state", step = "$.detail.stepId" }
     input_template = "\"The step <step> (<name>) of the cluster <cluster> is <state>. Read its log on S3 in <cluster>/steps/<step>/, fix the cause, and submit it again by its submit command.\""
+  }
+}
+
+resource "aws_cloudwatch_event_rule" "cluster" {
+  name        = "${var.platform.prefix}-cluster-ended"
+  description = "Clusters of EMR that ended with errors"
+  event_pattern = jsonencode({
+    source      = ["aws.emr"]
+    detail-type = ["EMR Cluster State Change"]
+    detail      = { clusterId = [module.cluster.cluster.id], state = ["TERMINATED_WITH_ERRORS"] }
+  })
+}
+
+resource "aws_cloudwatch_event_target" "cluster" {
+  arn  = var.platform.alarms.topic_arn
+  rule = aws_cloudwatch_event_rule.cluster.name
+
+  input_transformer {
+    input_paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state" }
+    input_template = "\"The cluster <cluster> (<name>) is <state>, and its steps have ended. See why with aws emr describe-cluster, fix the cause, apply for another cluster, and submit its jobs again.\""
   }
 }

@@ -1,4 +1,4 @@
-# Rules for runs and steps that failed or were cancelled. A streaming run has no other end.
+# Rules for runs and steps that failed or were cancelled, and for clusters that ended with errors. A streaming run has no other end.
 locals {
   ended = merge(
     {
@@ -15,14 +15,26 @@ locals {
     },
     {
       for spark in var.spark[*] : "step-ended" => {
-        description = "Steps of clusters of EMR that failed or were cancelled"
+        description = "Steps of clusters of EMR that failed, were cancelled or interrupted"
         pattern = {
           source      = ["aws.emr"]
           detail-type = ["EMR Step Status Change"]
-          detail      = { clusterId = values(spark.clusters), state = ["FAILED", "CANCELLED"] }
+          detail      = { clusterId = values(spark.clusters), state = ["FAILED", "CANCELLED", "INTERRUPTED"] }
         }
         paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state", step = "$.detail.stepId" }
         template = "The step <step> (<name>) of the cluster <cluster> is <state>. Read its log on S3 in <cluster>/steps/<step>/, fix the cause, and submit it again by its submit command."
+      } if length(spark.clusters) > 0
+    },
+    {
+      for spark in var.spark[*] : "cluster-ended" => {
+        description = "Clusters of EMR that ended with errors"
+        pattern = {
+          source      = ["aws.emr"]
+          detail-type = ["EMR Cluster State Change"]
+          detail      = { clusterId = values(spark.clusters), state = ["TERMINATED_WITH_ERRORS"] }
+        }
+        paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state" }
+        template = "The cluster <cluster> (<name>) is <state>, and its steps have ended. See why with aws emr describe-cluster, fix the cause, apply for another cluster, and submit its jobs again."
       } if length(spark.clusters) > 0
     },
   )
