@@ -25,18 +25,23 @@ locals {
       "spark.executorEnv.PYTHONPATH" = join(":", [for name in values(local._archive_names) : "./${name}"])
     },
   )
-  configurations = [
-    {
-      Classification = "spark-env"
-      Properties     = {}
-      # In client mode the driver runs on the primary node with what spark-env.sh exports.
-      Configurations = [{ Classification = "export", Properties = local._driver_environment }]
-    },
-    {
-      Classification = "spark-defaults"
-      Properties     = merge(local._executor_settings, var.artifacts.configuration)
-    },
-  ]
+  _has_iceberg = anytrue([for jar in var.artifacts.jars : startswith(jar, "/usr/share/aws/iceberg/")])
+  configurations = concat(
+    [
+      {
+        Classification = "spark-env"
+        Properties     = {}
+        # In client mode the driver runs on the primary node with what spark-env.sh exports.
+        Configurations = [{ Classification = "export", Properties = local._driver_environment }]
+      },
+      {
+        Classification = "spark-defaults"
+        Properties     = merge(local._executor_settings, var.artifacts.configuration)
+      },
+    ],
+    # EMR Release Guide, "Use an Iceberg cluster with Spark": with it, a cluster has Iceberg installed.
+    local._has_iceberg ? [{ Classification = "iceberg-defaults", Properties = { "iceberg.enabled" = "true" } }] : [],
+  )
 }
 
 data "aws_partition" "this" {}

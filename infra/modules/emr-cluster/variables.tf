@@ -4,7 +4,7 @@ variable "account_id" {
 }
 
 variable "artifacts" {
-  description = "The artifacts of the jobs on S3: their bucket, archives of Python packages that a bootstrap action installs, jars, the package's zip, and the Spark settings of all runs."
+  description = "The artifacts of the jobs on S3: their bucket, archives of Python packages that nodes install, jars (of EMR's image by path), the package's zip, and the Spark settings of all runs."
   type = object({
     archives      = optional(list(string), [])
     bucket        = string
@@ -14,8 +14,11 @@ variable "artifacts" {
   })
 
   validation {
-    condition     = alltrue([for url in concat(var.artifacts.archives, var.artifacts.jars, [var.artifacts.pyfiles]) : can(regex("^s3://[^/ ,]+/[^ ,]+$", url))])
-    error_message = "The artifacts are ${join(", ", concat(var.artifacts.archives, var.artifacts.jars, [var.artifacts.pyfiles]))}; write each as s3://BUCKET/KEY."
+    condition = alltrue(concat(
+      [for url in concat(var.artifacts.archives, [var.artifacts.pyfiles]) : can(regex("^s3://[^/ ,]+/[^ ,]+$", url))],
+      [for jar in var.artifacts.jars : can(regex("^(s3://[^/ ,]+/[^ ,]+|/[^ ,]+[.]jar)$", jar))],
+    ))
+    error_message = "The artifacts are ${join(", ", concat(var.artifacts.archives, var.artifacts.jars, [var.artifacts.pyfiles]))}; write each as s3://BUCKET/KEY, and a jar of EMR's image by its path there."
   }
 }
 

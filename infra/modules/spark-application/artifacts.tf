@@ -15,21 +15,22 @@ locals {
   )
 
   _start = "s3://${local.bucket_name}/"
-  _given = {
-    "--archives" = [for name, key in local._archive_keys : "${local._start}${key}#${name}"]
-    "--jars"     = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
-    "--py-files" = ["${local._start}${local._pyfiles_key}"]
-  }
-  _submission = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
 
   # A driver can read S3 wherever it runs; the place of `--files` differs.
   urls = {
     archives = { for name, key in local._archive_keys : name => "${local._start}${key}" }
     files    = { for name, key in local.file_keys : name => "${local._start}${key}" }
-    jars     = [for key in values(local._jar_keys) : "${local._start}${key}"]
+    jars     = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
     programs = { for name, key in local._program_keys : name => "${local._start}${key}" }
     pyfiles  = "${local._start}${local._pyfiles_key}"
   }
+
+  _given = {
+    "--archives" = [for name, key in local._archive_keys : "${local._start}${key}#${name}"]
+    "--jars"     = local.urls.jars
+    "--py-files" = ["${local._start}${local._pyfiles_key}"]
+  }
+  _submission = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
 
   # Spark unpacks each archive below the folder in which a worker starts.
   _python_path = join(":", [for name in keys(var.artifacts.archives) : "./${name}"])

@@ -5,7 +5,7 @@ artifacts = {
   archives      = ["s3://artifacts/archives/packages.zip"]
   bucket        = "artifacts"
   configuration = { "spark.sql.session.timeZone" = "UTC" }
-  jars          = ["s3://artifacts/jars/iceberg.jar", "s3://artifacts/jars/kafka.jar"]
+  jars          = ["s3://artifacts/jars/kafka.jar", "/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"]
   pyfiles       = "s3://artifacts/pyfiles/penstock.zip"
 }
 cluster = {

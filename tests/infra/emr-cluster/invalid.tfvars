@@ -3,6 +3,7 @@ region     = "eu-central-1"
 prefix     = "penstock-analytics"
 artifacts = {
   bucket  = "artifacts"
+  jars    = ["iceberg.jar"]
   pyfiles = "build/penstock.zip"
 }
 cluster = {

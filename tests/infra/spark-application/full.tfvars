@@ -12,6 +12,7 @@ artifacts = {
   archives      = { packages = "../../tests/data/tiny.zip" }
   configuration = { "spark.executor.extraJavaOptions" = "-Da=1 -Db=2" }
   files         = { "contract.json" = "{}" }
+  image_jars    = ["/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"]
   jars          = { iceberg = "../../tests/data/tiny.zip" }
   programs      = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }
   pyfiles       = "../../tests/data/tiny.zip"
