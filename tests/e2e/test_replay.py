@@ -70,11 +70,15 @@ def test_athena_has_the_dead_letters(exercised, consumer):
 
 
 def test_a_batch_has_a_task_for_each_core_that_a_job_may_have(consumer):
-    given = shlex.split(consumer.outputs()["submit_commands"]["consume"])
+    outputs = consumer.outputs()
+    given = shlex.split(outputs["submit_commands"]["consume"])
     overrides = json.loads(given[given.index("--configuration-overrides") + 1])
     (settings,) = (each["properties"] for each in overrides["applicationConfiguration"])
     most, cores = settings["spark.dynamicAllocation.maxExecutors"], settings["spark.executor.cores"]
     assert settings["spark.default.parallelism"] == str(int(most) * int(cores))
+    for command in outputs["emr_cluster"]["submit_commands"].values():
+        (step,) = json.loads(shlex.split(command)[-1])
+        assert "spark.default.parallelism=8" in step["Args"]  # four for each of two nodes
 
 
 def test_all_jobs_have_the_same_tables(words):

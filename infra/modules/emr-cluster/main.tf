@@ -25,6 +25,12 @@ locals {
       "spark.executorEnv.PYTHONPATH" = join(":", [for name in values(local._archive_names) : "./${name}"])
     },
   )
+  # The most tasks of a batch for which jobs bound them. By default it is the cores of the executors that run, for which
+  # Spark would ask for no others. A slot for each core would need AWS to tell the cores of a type; an unused one costs
+  # little. Steps have it, since other configurations of a cluster replace it.
+  _slots_of_a_node = 4
+  settings         = { "spark.default.parallelism" = tostring(var.cluster.core_nodes * local._slots_of_a_node) }
+
   _has_iceberg = anytrue([for jar in var.artifacts.jars : startswith(jar, "/usr/share/aws/iceberg/")])
   configurations = concat(
     [

@@ -35,7 +35,7 @@ output "submit_commands" {
       words = concat(
         ["--deploy-mode", "client"],
         flatten([for flag, places in { "--jars" = var.artifacts.jars, "--py-files" = [var.artifacts.pyfiles] } : [flag, join(",", places)] if length(places) > 0]),
-        flatten([for setting, value in run.settings : ["--conf", "${setting}=${value}"]]),
+        flatten([for setting, value in merge(local.settings, run.settings) : ["--conf", "${setting}=${value}"]]),
         [run.program],
         run.arguments,
       )
