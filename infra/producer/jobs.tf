@@ -117,6 +117,7 @@ module "emr" {
   region     = var.region
   artifacts = {
     archives      = values(module.spark["spark"].places.archives)
+    archives_hash = module.spark["spark"].places.archives_hash
     bucket        = module.spark["spark"].artifacts_bucket.name
     configuration = local.session_settings
     jars          = module.spark["spark"].places.jars

@@ -47,6 +47,7 @@ locals {
       }
       artifacts = {
         archives      = { packages = "s3://artifacts/archives/packages.zip" }
+        archives_hash = "0123456789abcdef"
         configuration = { "spark.sql.session.timeZone" = "UTC" }
         files         = { "contract.json" = "s3://artifacts/files/contract.json" }
         jars          = ["s3://artifacts/jars/iceberg.jar"]

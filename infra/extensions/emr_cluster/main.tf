@@ -16,6 +16,7 @@ module "cluster" {
   region     = var.platform.region
   artifacts = {
     archives      = values(var.platform.jobs.artifacts.archives)
+    archives_hash = var.platform.jobs.artifacts.archives_hash
     bucket        = var.platform.jobs.artifacts_bucket.name
     configuration = var.platform.jobs.artifacts.configuration
     jars          = var.platform.jobs.artifacts.jars

@@ -47,7 +47,7 @@ variable "platform" {
     region               = string
     alarms               = object({ topic_arn = string })
     jobs = object({
-      artifacts        = object({ archives = map(string), configuration = map(string), jars = list(string), pyfiles = string })
+      artifacts        = object({ archives = map(string), archives_hash = string, configuration = map(string), jars = list(string), pyfiles = string })
       artifacts_bucket = object({ name = string })
       named = map(object({
         lake     = object({ database = list(string), tables = list(string) })

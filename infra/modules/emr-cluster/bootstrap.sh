@@ -1,6 +1,8 @@
 #!/bin/bash
-# Installs the archives of Python packages that it is given, for the driver, which runs as the user hadoop.
+# Installs the archives of Python packages that it is given, for the driver, which runs as the user hadoop. The first
+# word is for Terraform, which makes another cluster when it changes.
 set -euo pipefail
+shift
 target="$HOME/penstock/packages"
 mkdir -p "$target"
 for archive in "$@"; do

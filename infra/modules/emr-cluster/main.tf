@@ -18,6 +18,8 @@ locals {
   # cannot read that folder: YARN unpacks the archives for them, by these names, below the folder in which each starts.
   _driver_environment = { AWS_DEFAULT_REGION = var.region, PYTHONPATH = "/home/hadoop/penstock/packages" }
   _archive_names      = { for url in var.artifacts.archives : url => trimsuffix(basename(url), ".zip") }
+  # What the bootstrap action installs and how: nodes do it once, so other content needs another cluster.
+  installed = substr(sha256("${filesha256("${path.module}/bootstrap.sh")}${var.artifacts.archives_hash}"), 0, 8)
   _executor_settings = merge(
     { "spark.executorEnv.AWS_DEFAULT_REGION" = var.region },
     length(var.artifacts.archives) == 0 ? {} : {
@@ -71,7 +73,7 @@ resource "aws_emr_cluster" "this" {
   bootstrap_action {
     name = "packages"
     path = "s3://${aws_s3_object.bootstrap.bucket}/${aws_s3_object.bootstrap.key}"
-    args = var.artifacts.archives
+    args = concat([local.installed], var.artifacts.archives)
   }
 
   core_instance_group {

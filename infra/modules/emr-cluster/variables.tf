@@ -4,9 +4,10 @@ variable "account_id" {
 }
 
 variable "artifacts" {
-  description = "The artifacts of the jobs on S3: their bucket, archives of Python packages that nodes install, jars (of EMR's image by path), the package's zip, and the Spark settings of all runs."
+  description = "The artifacts of the jobs on S3: their bucket, archives of Python packages that nodes install and a hash of these, jars (of EMR's image by path), the package's zip, and the Spark settings of all runs."
   type = object({
     archives      = optional(list(string), [])
+    archives_hash = optional(string, "")
     bucket        = string
     configuration = optional(map(string), {})
     jars          = optional(list(string), [])

@@ -18,11 +18,12 @@ locals {
 
   # A driver can read S3 wherever it runs; the place of `--files` differs.
   urls = {
-    archives = { for name, key in local._archive_keys : name => "${local._start}${key}" }
-    files    = { for name, key in local.file_keys : name => "${local._start}${key}" }
-    jars     = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
-    programs = { for name, key in local._program_keys : name => "${local._start}${key}" }
-    pyfiles  = "${local._start}${local._pyfiles_key}"
+    archives      = { for name, key in local._archive_keys : name => "${local._start}${key}" }
+    archives_hash = sha256(join("", [for path in values(var.artifacts.archives) : filesha256(path)]))
+    files         = { for name, key in local.file_keys : name => "${local._start}${key}" }
+    jars          = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
+    programs      = { for name, key in local._program_keys : name => "${local._start}${key}" }
+    pyfiles       = "${local._start}${local._pyfiles_key}"
   }
 
   _given = {

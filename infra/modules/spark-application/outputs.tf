@@ -19,7 +19,7 @@ output "placed_runs" {
 }
 
 output "places" {
-  description = "The S3 URLs of the artifacts: archives, files and programs by name, jars (those of EMR's image by path there), and the package's zip."
+  description = "The S3 URLs of the artifacts: archives, files and programs by name, a hash of the archives, jars (those of EMR's image by path there), and the package's zip."
   value       = local.urls
 
   depends_on = [aws_s3_object.file, aws_s3_object.upload]

@@ -2,6 +2,7 @@ account_id = "222222222222"
 region     = "eu-central-1"
 prefix     = "penstock-analytics"
 artifacts = {
+  archives_hash = "0123456789abcdef"
   archives      = ["s3://artifacts/archives/packages.zip"]
   bucket        = "artifacts"
   configuration = { "spark.sql.session.timeZone" = "UTC" }
