@@ -55,7 +55,7 @@ PARTS: Final = (
     Part("faults", ("faults",)),
     Part("functions", ("lambdas", "registries")),
     Part("spark", ("spark",)),
-    Part("accounts", ("e2e", "upgrade", "browser")),
+    Part("accounts", ("e2e", "browser")),
     Part("units", ("unit", "unit-schemas", "unit-sinks", "oracle")),
     Part("simulation", ("simulation",)),
     Part("mutants", commands=(("-m", "tools.mutants"),)),

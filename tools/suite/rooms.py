@@ -6,7 +6,7 @@ Spark sessions run. Threads share moto's backends, patches and environment varia
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ class Room:
     waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
     longest: bool = False  # the others yield to it, which ends last anyway
-    nightly: bool = False  # left to `make nightly`, unless it is asked for by name
     once: bool = False  # a failure is a finding, even if it does not come again
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
@@ -39,7 +38,6 @@ ROOMS = (
     Room("applied", "tests/applied", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
     Room("faults", "tests/faults", waits=True, spark=True, once=True),
-    Room("upgrade", "tests/upgrade", waits=True, nightly=True),
     Room("lambdas", "tests/lambdas"),
     Room("kafka", "tests/kafka"),
     Room("browser", "tests/browser"),
@@ -54,13 +52,6 @@ ROOMS = (
     Room("unit-structure", "tests/unit/structure"),
     Room("localcloud-unit", "localcloud/tests/unit"),
 )
-
-
-def choose_rooms(rooms: Iterable[Room], asked: Collection[str], *, nightly: bool) -> list[Room]:
-    """Return the rooms with these names, or without any name those of `make test` or nightly."""
-    if asked:
-        return [room for room in rooms if room.name in asked]
-    return [room for room in rooms if nightly or not room.nightly]
 
 
 def check_rooms(rooms: Iterable[Room], files: Iterable[Path]) -> list[str]:

@@ -109,9 +109,3 @@ module "key" {
     contains(var.topic.publishers, "endpoint_services") ? { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } } : {},
   )
 }
-
-# Until 0.1, all alarms stood in this module.
-moved {
-  from = aws_cloudwatch_metric_alarm.this
-  to   = module.metrics.aws_cloudwatch_metric_alarm.this
-}

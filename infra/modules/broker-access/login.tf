@@ -42,16 +42,6 @@ resource "aws_secretsmanager_secret_version" "login" {
   secret_string_wo_version = parseint(substr(sha256("${each.value.secret_arn} ${each.value.rotation}"), 0, 8), 16)
 }
 
-# When all programs shared a login.
-moved {
-  from = aws_secretsmanager_secret.login
-  to   = aws_secretsmanager_secret.login["functions"]
-}
-moved {
-  from = aws_secretsmanager_secret_version.login
-  to   = aws_secretsmanager_secret_version.login["functions"]
-}
-
 module "login_key" {
   source = "../customer-key"
 

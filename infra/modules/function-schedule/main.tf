@@ -35,21 +35,3 @@ resource "aws_lambda_function_event_invoke_config" "this" {
   maximum_event_age_in_seconds = 300
   maximum_retry_attempts       = 0
 }
-
-# Until 0.1, the schedule stood in this module.
-moved {
-  from = aws_iam_role.this
-  to   = module.schedule.aws_iam_role.this
-}
-moved {
-  from = aws_iam_role_policy.invoke
-  to   = module.schedule.aws_iam_role_policy.call
-}
-moved {
-  from = aws_scheduler_schedule.this
-  to   = module.schedule.aws_scheduler_schedule.this
-}
-moved {
-  from = aws_scheduler_schedule_group.this
-  to   = module.schedule.aws_scheduler_schedule_group.this
-}

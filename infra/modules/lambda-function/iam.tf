@@ -100,9 +100,3 @@ module "long_policy" {
   policies  = { work = var.policy_json }
   role_name = aws_iam_role.this.name
 }
-
-# Until 0.1, the policy had no count.
-moved {
-  from = aws_iam_role_policy.work
-  to   = aws_iam_role_policy.work[0]
-}

@@ -114,29 +114,3 @@ resource "aws_vpc_security_group_egress_rule" "this" {
 
   tags = { Name = "${local.application_name}-${each.key}" }
 }
-
-# Until 0.1, the jobs stood in this module.
-moved {
-  from = aws_iam_role.job
-  to   = module.jobs.aws_iam_role.job
-}
-moved {
-  from = aws_iam_role_policy.runtime
-  to   = module.jobs.aws_iam_role_policy.runtime
-}
-moved {
-  from = aws_iam_role_policy.work
-  to   = module.jobs.aws_iam_role_policy.work
-}
-moved {
-  from = aws_ssm_parameter.this
-  to   = module.jobs.aws_ssm_parameter.this
-}
-moved {
-  from = module.long_policy
-  to   = module.jobs.module.long_policy
-}
-moved {
-  from = module.schedule
-  to   = module.jobs.module.schedule
-}

@@ -106,8 +106,7 @@ def test_objects_have_no_tags(folder: Path) -> None:
     "extension", sorted((_INFRA / "extensions").iterdir()), ids=lambda it: it.name
 )
 def test_the_consumers_root_knows_no_extension(extension: Path) -> None:
-    """Blocks in moved.tf keep what the root had before."""
-    files = [path for path in (_INFRA / "consumer").glob("*.tf") if path.name != "moved.tf"]
+    files = (_INFRA / "consumer").glob("*.tf")
     word = re.compile(rf"\b{extension.name}\b")
 
     assert [path.name for path in files if word.search(_COMMENT.sub("", path.read_text()))] == []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tools.suite.rooms import Room, check_rooms, choose_rooms
+from tools.suite.rooms import Room, check_rooms
 
 _ROOMS = (Room("all", "tests"), Room("kafka", "tests/kafka"))
 
@@ -14,20 +12,6 @@ _ROOMS = (Room("all", "tests"), Room("kafka", "tests/kafka"))
 def test_a_room_leaves_out_the_rooms_below_it():
     assert _ROOMS[0].others_below(_ROOMS) == ["tests/kafka"]
     assert _ROOMS[1].others_below(_ROOMS) == []
-
-
-@pytest.mark.parametrize(
-    ("asked", "nightly", "names"),
-    [
-        ((), False, ["all"]),
-        ((), True, ["all", "slow"]),
-        (("slow",), False, ["slow"]),
-    ],
-)
-def test_a_room_of_the_night_is_run_at_night_or_by_name(asked, nightly, names):
-    rooms = (Room("all", "tests"), Room("slow", "tests/slow", nightly=True))
-
-    assert [room.name for room in choose_rooms(rooms, asked, nightly=nightly)] == names
 
 
 def test_every_file_is_in_the_room_that_is_nearest():
