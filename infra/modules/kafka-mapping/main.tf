@@ -1,5 +1,5 @@
 locals {
-  response_types = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
+  response_types = var.provisioned == null ? null : ["ReportBatchItemFailures"]
 }
 
 # One mapping for each topic: a poller that is stuck on a topic does not block the other topics.
@@ -11,13 +11,13 @@ resource "aws_lambda_event_source_mapping" "this" {
 
   batch_size                         = var.batching.size
   maximum_batching_window_in_seconds = var.batching.window_seconds
-  starting_position                  = var.starting_position
+  starting_position                  = "TRIM_HORIZON"
   topics                             = [each.key]
 
   # Lambda accepts these in provisioned mode only.
-  bisect_batch_on_function_error = var.provisioned == null ? null : var.provisioned.halve_failed_batches
+  bisect_batch_on_function_error = var.provisioned == null ? null : true
   function_response_types        = local.response_types
-  maximum_retry_attempts         = var.provisioned == null ? null : coalesce(var.provisioned.retries, -1)
+  maximum_retry_attempts         = var.provisioned == null ? null : -1
 
   # With a destination, on-demand pollers give a batch up after eleven tries, which an outage outlasts.
   dynamic "destination_config" {

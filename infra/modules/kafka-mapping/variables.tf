@@ -37,7 +37,7 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "A bucket that takes batches with their records after eleven failed tries, or those of provisioned; null: a batch comes again until it is done or its records expire."
+  description = "A bucket that takes batches with their records after eleven failed tries of on-demand pollers; null: a batch comes again until it is done or its records expire."
   type        = string
   default     = null
 }
@@ -75,13 +75,10 @@ variable "network" {
 }
 
 variable "provisioned" {
-  description = "Provisioned mode of the event source mapping, billed per poller-hour; required for bisect-on-error, partial batch responses and, with failure_bucket_arn, a retry limit; null uses on-demand pollers."
+  description = "Provisioned mode of the event source mapping, billed per poller-hour, with bisect-on-error and partial batch responses; null uses on-demand pollers."
   type = object({
-    minimum_pollers      = optional(number, 1)
-    maximum_pollers      = optional(number, 2)
-    retries              = optional(number)
-    halve_failed_batches = optional(bool, true)
-    partial_answers      = optional(bool, true)
+    minimum_pollers = optional(number, 1)
+    maximum_pollers = optional(number, 2)
   })
   default = null
 
@@ -90,14 +87,6 @@ variable "provisioned" {
       1 <= var.provisioned.minimum_pollers && var.provisioned.minimum_pollers <= min(200, var.provisioned.maximum_pollers) && var.provisioned.maximum_pollers <= 2000
     )
     error_message = "provisioned asks for ${try(var.provisioned.minimum_pollers, 0)} to ${try(var.provisioned.maximum_pollers, 0)} pollers; give 1 to 200, then as many or more, at most 2000."
-  }
-  validation {
-    condition     = try(var.provisioned.retries, null) == null ? true : var.provisioned.retries >= 0 && var.provisioned.retries <= 10000
-    error_message = "provisioned.retries is ${jsonencode(try(var.provisioned.retries, null))}; give 0 to 10000."
-  }
-  validation {
-    condition     = try(var.provisioned.retries, null) == null || var.failure_bucket_arn != null
-    error_message = "provisioned.retries is ${jsonencode(try(var.provisioned.retries, null))} without failure_bucket_arn, so that a batch would be lost after its last try; give a bucket, or leave retries out."
   }
 }
 
@@ -112,17 +101,6 @@ variable "secret" {
     arn  = string
     name = string
   })
-}
-
-variable "starting_position" {
-  description = "The starting position of a new consumer group: TRIM_HORIZON (the oldest record) or LATEST."
-  type        = string
-  default     = "TRIM_HORIZON"
-
-  validation {
-    condition     = contains(["TRIM_HORIZON", "LATEST"], var.starting_position)
-    error_message = "starting_position is ${var.starting_position}; choose TRIM_HORIZON or LATEST."
-  }
 }
 
 variable "topics" {

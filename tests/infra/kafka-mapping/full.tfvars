@@ -16,7 +16,6 @@ secret = {
   arn  = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-broker-login-AbCdEf"
   name = "penstock-analytics-broker-login"
 }
-batching          = { size = 1000, window_seconds = 5 }
-provisioned       = { maximum_pollers = 4, retries = 3 }
-starting_position = "LATEST"
-topics            = ["meter", "sensor"]
+batching    = { size = 1000, window_seconds = 5 }
+provisioned = { maximum_pollers = 4 }
+topics      = ["meter", "sensor"]

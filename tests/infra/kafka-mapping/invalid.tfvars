@@ -16,7 +16,6 @@ secret = {
   arn  = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-broker-login-AbCdEf"
   name = "penstock-analytics-broker-login"
 }
-batching          = { size = 10001, window_seconds = 301 }
-provisioned       = { minimum_pollers = 201, maximum_pollers = 300, retries = 10001 }
-starting_position = "OLDEST"
-topics            = ["sensor"]
+batching    = { size = 10001, window_seconds = 301 }
+provisioned = { minimum_pollers = 201, maximum_pollers = 300 }
+topics      = ["sensor"]
