@@ -5,7 +5,7 @@ locals {
   exposure = var.cluster.type == "provisioned" ? var.exposure.kind : "none"
   # For logins by SCRAM, and by client certificate where there are private CAs.
   ports   = concat([9096], length(coalesce(var.cluster.certificate_authorities, [])) > 0 ? [9094] : [])
-  brokers = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers, module.broker_exposure_peering[*].brokers)...)
+  brokers = merge(concat(module.broker_exposure_privatelink[*].brokers, [module.broker_cluster.multi_vpc_brokers], module.broker_exposure_peering[*].brokers)...)
   # Those whose peering connection is accepted.
   peered         = { for consumer in var.consumers : consumer.name => merge(consumer.peering, { account_id = consumer.account_id }) if consumer.peering != null }
   load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)

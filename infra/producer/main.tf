@@ -55,15 +55,6 @@ module "broker_exposure_privatelink" {
   acceptance_required = var.exposure.acceptance_required
 }
 
-module "broker_exposure_multi_vpc" {
-  source = "../modules/broker-exposure-multi-vpc"
-  count  = local.exposure == "multi_vpc" ? 1 : 0
-
-  broker_count = module.broker_cluster.broker_count
-  zone_ids     = keys(module.network.subnet_ids)
-  zone_name    = module.broker_cluster.zone_name
-}
-
 module "broker_exposure_peering" {
   source = "../modules/broker-exposure-peering"
   count  = local.exposure == "peering" ? 1 : 0

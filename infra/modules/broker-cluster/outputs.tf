@@ -21,6 +21,21 @@ output "broker_count" {
   value       = local.is_provisioned ? local.broker_count : null
 }
 
+output "multi_vpc_brokers" {
+  description = "With multi_vpc, the address of each broker for consumers, by broker id, in the form that broker-exposure-privatelink has."
+  value = {
+    for id in range(1, local.broker_count + 1) : tostring(id) => {
+      host         = "b-${id}.scram.${local.zone_name}"
+      port         = 14000 + id
+      service_arn  = null
+      service_id   = null
+      service_name = null
+      tls_port     = null
+      zone_ids     = keys(var.subnet_ids)
+    } if var.exposure == "multi_vpc"
+  }
+}
+
 output "name" {
   description = "The cluster's name, CloudWatch's dimension."
   value       = local.name

@@ -35,7 +35,7 @@ locals {
   # Those that carry logins by client certificate too.
   certified = ["peering", "privatelink"]
   brokers = {
-    multi_vpc   = module.multi_vpc.brokers
+    multi_vpc   = module.cluster.multi_vpc_brokers
     peering     = module.peering.brokers
     privatelink = module.privatelink.brokers
   }
@@ -97,14 +97,6 @@ module "cluster" {
   subnet_ids = module.network.subnet_ids
   users      = { for program in values(local.programs) : program => { account_id = local.consumer } }
   vpc_id     = module.network.vpc_id
-}
-
-module "multi_vpc" {
-  source = "../modules/broker-exposure-multi-vpc"
-
-  broker_count = 2
-  zone_ids     = local.zone_ids
-  zone_name    = module.cluster.zone_name
 }
 
 module "peering" {
