@@ -45,7 +45,7 @@ locals {
         local._outputs[name],
         [
           "--topics", join(",", sort(tolist(job.topics))),
-          "--errors-table", aws_dynamodb_table.errors[name].name,
+          "--errors-table", module.tables.errors["${name}-errors"].name,
           "--parked-bucket", var.platform.lake.parked_bucket.name,
           "--contract", "contract.json",
           "--group-prefix", local._logins[name].group_prefix,

@@ -29,8 +29,8 @@ output "tables" {
   description = "By job: its tables of the lake and of DynamoDB, and that of its dead letters."
   value = {
     for name, job in var.jobs : name => {
-      dynamodb = { for topic in keys(job.dynamodb) : topic => aws_dynamodb_table.current[local.names[name][topic]].name }
-      errors   = aws_dynamodb_table.errors[name].name
+      dynamodb = { for topic in keys(job.dynamodb) : topic => module.tables.readings[local.names[name][topic]].name }
+      errors   = module.tables.errors["${name}-errors"].name
       lake     = [for table in local.lake_tables[name] : "${var.platform.lake.database.name}.${table}"]
     }
   }

@@ -105,7 +105,7 @@ module "key" {
   source = "../customer-key"
 
   account_id    = var.account_id
-  alias         = "${var.prefix}-tables"
+  alias         = "${var.prefix}-${var.key_alias}"
   deletion_days = var.retention.key_deletion_days
   description   = "The tables of ${var.prefix}"
 }

@@ -14,6 +14,12 @@ variable "errors" {
   }
 }
 
+variable "key_alias" {
+  description = "The alias of the tables' key, by what follows the prefix."
+  type        = string
+  default     = "tables"
+}
+
 variable "prefix" {
   description = "The prefix of all names."
   type        = string
