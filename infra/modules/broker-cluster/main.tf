@@ -169,7 +169,7 @@ resource "aws_msk_cluster" "this" {
       condition = var.exposure == "multi_vpc" || !try(
         self.broker_node_group_info[0].connectivity_info[0].vpc_connectivity[0].client_authentication[0].sasl[0].scram, false
       )
-      error_message = "The cluster still has multi-VPC connectivity, which Terraform cannot take back; delete its connections and run `aws kafka update-connectivity` as in the module's README, or set exposure to multi_vpc."
+      error_message = "The cluster still has multi-VPC connectivity, which Terraform cannot take back; delete its connections and run `aws kafka update-connectivity` as in docs/operate/brokers.md#change-the-exposure, or set exposure to multi_vpc."
     }
 
     # The same with a way to log in: MSK would keep it, or refuse this apply and each later one.
