@@ -7,10 +7,3 @@ output "security_group_id" {
   description = "The function's security group, which the brokers admit on port 9098."
   value       = module.function.security_group_id
 }
-
-output "topics" {
-  description = "The names of the topics, available once they exist with their access lists."
-  value       = sort(keys(var.topics))
-
-  depends_on = [aws_lambda_invocation.wanted]
-}

@@ -11,11 +11,6 @@ output "database" {
   }
 }
 
-output "dead_letters" {
-  description = "The Athena table of all dead letters, without their bytes."
-  value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.json["dead_letters"].name}"
-}
-
 output "key_arn" {
   description = "The key of the buckets and of the results of queries."
   value       = module.key.arn
@@ -32,11 +27,6 @@ output "parked_bucket" {
 output "parked_records" {
   description = "The Athena table of parked records."
   value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.json["parked_records"].name}"
-}
-
-output "topic_arn" {
-  description = "The SNS topic that announces parked records."
-  value       = module.parked_topic.arn
 }
 
 output "workgroup" {
