@@ -19,7 +19,7 @@ resource "aws_lambda_event_source_mapping" "this" {
   function_response_types        = local.response_types
   maximum_retry_attempts         = var.provisioned == null ? null : -1
 
-  # With a destination, on-demand pollers give a batch up after eleven tries, which an outage outlasts.
+  # With a destination, pollers give a batch up after eleven tries, which an outage outlasts.
   dynamic "destination_config" {
     for_each = var.failure_bucket_arn[*]
 

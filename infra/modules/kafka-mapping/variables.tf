@@ -37,7 +37,7 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "A bucket that takes batches with their records after eleven failed tries of on-demand pollers; null: a batch comes again until it is done or its records expire."
+  description = "A bucket that takes batches with their records after eleven failed tries; null: a batch comes again until it is done or its records expire."
   type        = string
   default     = null
 }
