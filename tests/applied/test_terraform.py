@@ -170,6 +170,14 @@ def test_consumers_with_msk_connections_are_in_the_cluster_policy(client):
 
 
 @pytest.mark.usefixtures("made")
+def test_the_endpoint_of_emr_lets_in_who_may_call_the_others(client):
+    names = [{"Name": "service-name", "Values": ["aws.api.eu-central-1.emr-service-cell01"]}]
+    ec2 = client("ec2", account=_ACCOUNT)
+    (endpoint,) = ec2.describe_vpc_endpoints(Filters=names)["VpcEndpoints"]
+    assert len(endpoint["Groups"]) == 2
+
+
+@pytest.mark.usefixtures("made")
 @pytest.mark.parametrize("name", ["analytics_jobs_a", "billing_jobs_a"])
 def test_the_policy_of_a_users_secret_names_that_secret(client, name):
     secrets = client("secretsmanager", account=_ACCOUNT)

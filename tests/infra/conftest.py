@@ -27,6 +27,8 @@ def planner(cloud, client, tmp_path_factory):
     client("lakeformation", account=_GOVERNED).put_data_lake_settings(
         DataLakeSettings={"DataLakeAdmins": admins}
     )
+    for account in ("111111111111", _GOVERNED):
+        _make_vpc(client("ec2", account=account))
     values = cloud.state(QuotaValues)  # the largest of the cases need more than a new account has
     values.set("222222222222", CONCURRENT_EXECUTIONS, 1_000)
     values.set("222222222222", CONCURRENT_VCPUS, 1_000)
@@ -40,6 +42,14 @@ def plan_case(planner, request):
     """Plan a case, together with all other cases of the selected tests."""
     planner.start(_cases_of(request.session.items))
     return planner.plan
+
+
+def _make_vpc(ec2):
+    """Make the VPC of existing.hcl, of two ranges."""
+    vpc = ec2.create_vpc(CidrBlock="10.3.0.0/16")["Vpc"]["VpcId"]
+    ec2.associate_vpc_cidr_block(VpcId=vpc, CidrBlock="100.64.0.0/16")
+    ec2.modify_vpc_attribute(VpcId=vpc, EnableDnsHostnames={"Value": True})
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "Name", "Value": "existing"}])
 
 
 def _cases_of(items):

@@ -68,13 +68,14 @@ resource "aws_vpc_security_group_ingress_rule" "access" {
   tags = { Name = "${local.name}-access-nodes" }
 }
 
-# EMR makes one itself if the service role may, and a destroy would not find it: its group could not be deleted.
+# EMR makes one itself if the service role may, and a destroy would not find it: its group could not be deleted. The group of
+# the other endpoints lets in an existing VPC, whose own clusters this private name leads here too.
 resource "aws_vpc_endpoint" "service" {
   vpc_id              = var.network.vpc_id
   vpc_endpoint_type   = "Interface"
   service_name        = "aws.api.${var.region}.emr-service-cell01"
   subnet_ids          = [var.network.subnet_id]
-  security_group_ids  = [aws_security_group.access.id]
+  security_group_ids  = concat([aws_security_group.access.id], [for name, way in var.network.egress : way.security_group_id if name == "endpoints"])
   private_dns_enabled = true
 
   tags = merge(local.own_tag, { Name = "${local.name}-service" })

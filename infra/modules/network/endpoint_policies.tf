@@ -1,5 +1,6 @@
 # What passes an endpoint: the account's principals on the account's resources, and the exceptions named here. Code with
-# foreign credentials, or with rows for a foreign bucket, is refused on its way out.
+# foreign credentials, or with rows for a foreign bucket, is refused on its way out. Those of an existing VPC have none, which
+# would bind its other workloads: the private names of the endpoints lead them here too.
 locals {
   _place     = "${var.region}:${var.account_id}"
   _own_roles = "arn:${local._partition}:iam::${var.account_id}:role/*"
@@ -122,9 +123,9 @@ locals {
     )
   }
   endpoint_policies = {
-    for name in setunion(var.gateway_endpoints, var.interface_endpoints) : name => jsonencode({
+    for name in setunion(var.gateway_endpoints, var.interface_endpoints) : name => local.make ? jsonencode({
       Version   = "2012-10-17"
       Statement = concat(local.own_account, try(local._exceptions[name], []))
-    })
+    }) : null
   }
 }

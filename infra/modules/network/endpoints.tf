@@ -14,7 +14,7 @@ resource "aws_vpc_endpoint" "gateway" {
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
   service_name      = "com.amazonaws.${var.region}.${each.value}"
-  policy            = local.make ? local.endpoint_policies[each.value] : null # of an existing VPC, it would bind others
+  policy            = local.endpoint_policies[each.value]
   route_table_ids   = local.route_table_ids
 
   tags = { Name = "${var.prefix}-${each.value}" }
@@ -52,4 +52,16 @@ resource "aws_vpc_security_group_ingress_rule" "endpoints" {
   from_port                    = 443
   to_port                      = 443
   referenced_security_group_id = each.value
+}
+
+# The private names of the endpoints lead the other workloads of an existing VPC here too.
+resource "aws_vpc_security_group_ingress_rule" "vpc" {
+  for_each = toset(flatten([for vpc in data.aws_vpc.existing : [for range in vpc.cidr_block_associations : range.cidr_block if range.state == "associated"]]))
+
+  security_group_id = aws_security_group.endpoints.id
+  description       = "HTTPS from the VPC"
+  ip_protocol       = "tcp"
+  from_port         = 443
+  to_port           = 443
+  cidr_ipv4         = each.value
 }

@@ -12,8 +12,8 @@ output "egress" {
 }
 
 output "endpoint_policy" {
-  description = "The policy of an interface endpoint without exceptions: the account's principals on the account's resources."
-  value       = jsonencode({ Version = "2012-10-17", Statement = local.own_account })
+  description = "The policy of an interface endpoint without exceptions: the account's principals on the account's resources; null in an existing VPC, whose owner sets them."
+  value       = local.make ? jsonencode({ Version = "2012-10-17", Statement = local.own_account }) : null
 }
 
 output "endpoint_security_group_ids" {

@@ -15,7 +15,10 @@ module "emr_cluster" {
   network = {
     vpc_id    = aws_vpc.this.id
     subnet_id = aws_subnet.this["a"].id
-    egress    = { s3 = { port = 443, prefix_list_id = aws_vpc_endpoint.nodes.prefix_list_id } }
+    egress = {
+      endpoints = { port = 443, security_group_id = aws_security_group.this.id }
+      s3        = { port = 443, prefix_list_id = aws_vpc_endpoint.nodes.prefix_list_id }
+    }
   }
   parameters_path = "/sales"
   retention       = { force_destroy = true, key_deletion_days = 7, log_days = 30 }

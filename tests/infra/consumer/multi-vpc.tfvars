@@ -46,7 +46,7 @@ contract = {
 network = {
   zone_ids = ["euc1-az1", "euc1-az2"]
   existing = {
-    vpc_id          = terraform_data.later.output
+    vpc_id          = data.aws_vpc.existing.id
     route_table_ids = ["rtb-0123456789abcdef0"]
     subnet_ids      = { euc1-az1 = "subnet-0123456789abcdef1", euc1-az2 = "subnet-0123456789abcdef2" }
   }

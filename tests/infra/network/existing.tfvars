@@ -2,7 +2,7 @@ account_id = "222222222222"
 prefix     = "penstock-analytics"
 region     = "eu-central-1"
 existing = {
-  vpc_id          = terraform_data.later.output
+  vpc_id          = data.aws_vpc.existing.id
   prefix_list_ids = { s3 = "pl-0123456789abcdef0" }
   interface_endpoints = {
     glue           = "sg-0123456789abcdef1"

@@ -20,10 +20,16 @@ _NETWORK = {
     "interface_endpoints": ["sts"],
     "endpoint_policy": _POLICY,
 }
-_DEPLOYMENT = Deployment(
-    {"exposure": "privatelink", "producer_account_id": "1", "region": "eu-central-1"},
-    {_C: {"functions": {}, "platform": {"account_id": "2", "network": _NETWORK}}},
-)
+
+
+def _deploy(network):
+    return Deployment(
+        {"exposure": "privatelink", "producer_account_id": "1", "region": "eu-central-1"},
+        {_C: {"functions": {}, "platform": {"account_id": "2", "network": network}}},
+    )
+
+
+_DEPLOYMENT = _deploy(_NETWORK)
 _TABLES = {
     "RouteTables": [{"RouteTableId": "rtb-1", "Associations": [{"SubnetId": "subnet-1"}]}],
 }
@@ -46,13 +52,13 @@ def _gateway(name, **changed):
     return _interface(name, **(kind | changed))
 
 
-def _look_at(hop, *endpoints):
+def _look_at(hop, *endpoints, deployment=_DEPLOYMENT):
     answers = {
         (_C, "describe_vpc_endpoints"): {"VpcEndpoints": endpoints},
         (_C, "describe_route_tables"): _TABLES,
     }
     hops = [each for each in HOPS if each.name == hop]
-    return examine(AnsweringWorld(_DEPLOYMENT, answers), hops).findings
+    return examine(AnsweringWorld(deployment, answers), hops).findings
 
 
 _NAMELESS = _interface("sts", PrivateDnsEnabled=False)
@@ -65,6 +71,14 @@ def test_an_endpoint_without_private_dns_is_a_first_cause(endpoints):
     assert finding.cause == "service-endpoint-missing (sts)"
     assert finding.seen == "the endpoint of sts is without private DNS"
     assert finding.expected == "available, with private DNS"
+
+
+def test_the_policies_of_an_existing_vpc_are_its_owners():
+    policy = json.dumps({"Statement": [{"Effect": "Deny", "Action": "sts:TagSession"}]})
+    deployment = _deploy(_NETWORK | {"endpoint_policy": None})
+    sts = _interface("sts", PolicyDocument=policy)
+    (finding,) = _look_at("endpoints of AWS services", sts, deployment=deployment)
+    assert finding.state == "ok"
 
 
 @pytest.mark.parametrize("step", [1, -1])
