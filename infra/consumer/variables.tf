@@ -142,7 +142,8 @@ variable "mapping" {
 variable "network" {
   description = "The VPC's address range and zones by id, at least one of them a zone of the brokers, or an existing VPC: one root for each VPC, since private names of one would hide those of another."
   type = object({
-    cidr     = optional(string, "10.1.0.0/16")
+    cidr = optional(string, "10.1.0.0/16")
+    # Add one at the end: its position gives a new subnet its range.
     zone_ids = list(string)
     # Whether the endpoint for S3 lets through the buckets of EMR that clusters on EC2 use.
     emr_buckets = optional(bool, false)

@@ -256,7 +256,8 @@ variable "jobs" {
 variable "network" {
   description = "The VPC's address range and its zones by id, or an existing VPC: one root for each VPC, since private names of one would hide those of another."
   type = object({
-    cidr     = optional(string, "10.0.0.0/16")
+    cidr = optional(string, "10.0.0.0/16")
+    # Add one at the end: its position gives a new subnet its range.
     zone_ids = list(string)
     # With the endpoints that it has (infra/modules/network).
     existing = optional(object({

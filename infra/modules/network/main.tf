@@ -61,6 +61,12 @@ resource "aws_subnet" "private" {
   cidr_block = cidrsubnet(var.cidr, 2, index(var.zone_ids, each.value))
 
   tags = { Name = "${var.prefix}-${each.value}" }
+
+  lifecycle {
+    # A zone that has another position later keeps its subnet. Another VPC has new ones: Terraform ignores nothing of a
+    # resource that it replaces.
+    ignore_changes = [cidr_block]
+  }
 }
 
 # One table for all zones, since no zone has a gateway of its own.

@@ -125,7 +125,7 @@ variable "region" {
 }
 
 variable "zone_ids" {
-  description = "The availability zone ids, which mean the same place in every account; they are fixed once a cluster is in them."
+  description = "The availability zone ids, which mean the same place in every account, a new one at the end, since its position gives its subnet a range; they are fixed once a cluster is in them."
   type        = list(string)
 
   validation {

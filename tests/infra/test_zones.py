@@ -1,0 +1,94 @@
+"""The subnets of zones stay as they are in whatever order the zones are given later."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.infra.plans import ROOT
+from tools.local_root import copy_infra, local_environ, run_terraform
+from tools.terraform import VERSION, init_words
+
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
+
+_ACCOUNT, _REGION = "930000000007", "eu-central-1"
+_CALL = """
+module "{name}" {{
+  source = "./modules/network"
+
+  account_id        = "{account}"
+  prefix            = "{name}"
+  region            = "{region}"
+  cidr              = "{cidr}"
+  gateway_endpoints = []
+  zone_ids          = ["euc1-az2", "euc1-az1"]
+}}
+"""
+_CIDRS = {"same": "10.0.0.0/16", "other": "10.4.0.0/16"}
+_MADE = {"euc1-az1": "10.0.0.0/18", "euc1-az2": "10.0.64.0/18"}
+
+
+@pytest.fixture(scope="module")
+def changes(cloud, tmp_path_factory):
+    """What a plan changes, by address, of two networks that were made with the other order."""
+    folder = tmp_path_factory.mktemp("zones")
+    given = {"account": _ACCOUNT, "region": _REGION}
+    calls = [_CALL.format(name=name, cidr=cidr, **given) for name, cidr in _CIDRS.items()]
+    (folder / "main.tf").write_text(
+        f'provider "aws" {{\n  region = "{_REGION}"\n}}\n{"".join(calls)}'
+    )
+    resources = [one for name in _CIDRS for one in _made(f"module.{name}")]
+    state = {"version": 4, "serial": 1, "lineage": "zones", "resources": resources}
+    (folder / "terraform.tfstate").write_text(json.dumps(state))
+    copy_infra(ROOT / "infra/modules", folder / "modules")
+    environ = local_environ(cloud.endpoint, _ACCOUNT, _REGION)
+    plan = ("plan", "-refresh=false", "-out=plan")
+    for words in (init_words(VERSION, environ), plan, ("show", "-json", "plan")):
+        done = run_terraform(folder, environ, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return {one["address"]: one["change"] for one in json.loads(done.stdout)["resource_changes"]}
+
+
+def _made(module):
+    """Write a VPC and its subnets as a state has them."""
+    vpc = {"id": "vpc-1", "cidr_block": "10.0.0.0/16", "instance_tenancy": "default"}
+    subnet = {"id": "subnet-1", "vpc_id": "vpc-1", "ipv6_native": False}
+    subnets = {
+        zone: subnet | {"availability_zone_id": zone, "cidr_block": cidr}
+        for zone, cidr in _MADE.items()
+    }
+    yield _resource(module, "aws_vpc", "this", {0: vpc})
+    yield _resource(module, "aws_subnet", "private", subnets)
+
+
+def _resource(module, kind, name, instances):
+    return {
+        "module": module,
+        "mode": "managed",
+        "type": kind,
+        "name": name,
+        "provider": 'provider["registry.terraform.io/hashicorp/aws"]',
+        "instances": [
+            {"index_key": key, "schema_version": 1, "attributes": attributes}
+            for key, attributes in instances.items()
+        ],
+    }
+
+
+@pytest.mark.parametrize("zone", _MADE)
+def test_another_order_of_zones_replaces_no_subnet(changes, zone):
+    change = changes[f'module.same.aws_subnet.private["{zone}"]']
+
+    assert "delete" not in change["actions"]
+    assert change["after"]["cidr_block"] == _MADE[zone]
+
+
+def test_another_range_replaces_the_subnets_within_it(changes):
+    found = {zone: changes[f'module.other.aws_subnet.private["{zone}"]'] for zone in _MADE}
+
+    assert {zone: change["after"]["cidr_block"] for zone, change in found.items()} == {
+        "euc1-az1": "10.4.64.0/18",
+        "euc1-az2": "10.4.0.0/18",
+    }
+    assert all(change["actions"] == ["delete", "create"] for change in found.values())
