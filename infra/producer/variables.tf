@@ -43,6 +43,10 @@ variable "clients" {
     condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
     error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
   }
+  validation {
+    condition     = length(compact(values(var.clients)[*].security_group_id)) == length(distinct(compact(values(var.clients)[*].security_group_id)))
+    error_message = "Clients share the security groups ${join(", ", [for id, names in { for name, client in var.clients : client.security_group_id => name... if client.security_group_id != null } : "${id} (${join(", ", names)})" if length(names) > 1])}; give each client one of its own, since its rules are made in it."
+  }
 
   validation {
     condition     = alltrue([for client in values(var.clients) : length(setsubtract(setunion(client.reads, client.writes), keys(var.topics))) == 0 && (client.access_lists != "none" || length(setunion(client.reads, client.writes)) > 0)])

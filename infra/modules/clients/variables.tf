@@ -15,6 +15,10 @@ variable "clients" {
     error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
   }
   validation {
+    condition     = length(compact(values(var.clients)[*].security_group_id)) == length(distinct(compact(values(var.clients)[*].security_group_id)))
+    error_message = "Clients share the security groups ${join(", ", [for id, names in { for name, client in var.clients : client.security_group_id => name... if client.security_group_id != null } : "${id} (${join(", ", names)})" if length(names) > 1])}; give each client one of its own, since its rules are made in it."
+  }
+  validation {
     condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
     error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
   }
