@@ -15,6 +15,7 @@ module "network" {
   interface_endpoints = local.interface_endpoints
   log_days            = var.retention.log_days
   other_cidrs         = setunion(var.network.other_cidrs, var.network.existing == null ? compact([try(var.contract.peering.cidr, null)]) : [])
+  peered              = var.contract.exposure == "peering"
   zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary

@@ -14,6 +14,7 @@ module "network" {
   interface_endpoints = local.interface_endpoints
   log_days            = var.retention.log_days
   other_cidrs         = setunion(var.network.other_cidrs, var.network.existing == null ? [for consumer in local.peered : consumer.cidr] : [])
+  peered              = local.exposure == "peering"
   zone_ids            = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary

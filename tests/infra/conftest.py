@@ -18,6 +18,8 @@ _TRUST = trust(
 # Where Lake Formation decides on the Glue catalog.
 _GOVERNED = "222222222222"
 
+_SUBNETS = {"euc1-az1": "100.64.0.0/24", "euc1-az2": "100.64.1.0/24", "first": "10.3.0.0/24"}
+
 
 @pytest.fixture(scope="session")
 def planner(cloud, client, tmp_path_factory):
@@ -45,11 +47,16 @@ def plan_case(planner, request):
 
 
 def _make_vpc(ec2):
-    """Make the VPC of existing.hcl, of two ranges."""
+    """Make the VPC of existing.hcl, of two ranges, with its subnets."""
     vpc = ec2.create_vpc(CidrBlock="10.3.0.0/16")["Vpc"]["VpcId"]
     ec2.associate_vpc_cidr_block(VpcId=vpc, CidrBlock="100.64.0.0/16")
     ec2.modify_vpc_attribute(VpcId=vpc, EnableDnsHostnames={"Value": True})
-    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "Name", "Value": "existing"}])
+    ids = {"existing": vpc}
+    for name, cidr in _SUBNETS.items():
+        subnet = ec2.create_subnet(VpcId=vpc, CidrBlock=cidr)["Subnet"]
+        ids[name] = subnet["SubnetId"]
+    for name, one in ids.items():
+        ec2.create_tags(Resources=[one], Tags=[{"Key": "Name", "Value": name}])
 
 
 def _cases_of(items):

@@ -56,7 +56,7 @@ resource "aws_vpc_security_group_ingress_rule" "endpoints" {
 
 # The private names of the endpoints lead the other workloads of an existing VPC here too.
 resource "aws_vpc_security_group_ingress_rule" "vpc" {
-  for_each = toset(flatten([for vpc in data.aws_vpc.existing : [for range in vpc.cidr_block_associations : range.cidr_block if range.state == "associated"]]))
+  for_each = toset(local.existing_ranges)
 
   security_group_id = aws_security_group.endpoints.id
   description       = "HTTPS from the VPC"

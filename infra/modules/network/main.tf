@@ -10,6 +10,18 @@ locals {
     for zone_id in var.zone_ids :
     zone_id => local.make ? aws_subnet.private[zone_id].id : var.existing.subnet_ids[zone_id]
   }
+
+  # The first one first.
+  existing_ranges = distinct(flatten([
+    for vpc in data.aws_vpc.existing : [vpc.cidr_block, [for range in vpc.cidr_block_associations : range.cidr_block if range.state == "associated"]]
+  ]))
+  peered_ranges = values(data.aws_subnet.peered)[*].cidr_block
+  # A subnet is in a range if it is equal to it once it is cut to its prefix.
+  _holding = [
+    for range in local.existing_ranges : range
+    if alltrue([for subnet in local.peered_ranges : cidrsubnet("${split("/", subnet)[0]}/${split("/", range)[1]}", 0, 0) == range])
+  ]
+  cidr = local.make ? var.cidr : try(local._holding[0], null)
 }
 
 data "aws_partition" "this" {}
@@ -40,6 +52,12 @@ data "aws_vpc" "existing" {
       error_message = "The VPC ${self.id} has DNS hostnames ${self.enable_dns_hostnames ? "on" : "off"} and DNS resolution ${self.enable_dns_support ? "on" : "off"}, and private names of endpoints need both; turn on enableDnsSupport, then enableDnsHostnames, with `aws ec2 modify-vpc-attribute`."
     }
   }
+}
+
+data "aws_subnet" "peered" {
+  for_each = toset(var.peered && !local.make ? var.zone_ids : [])
+
+  id = var.existing.subnet_ids[each.value]
 }
 
 resource "aws_vpc" "this" {

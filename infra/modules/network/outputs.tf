@@ -1,6 +1,11 @@
 output "cidr" {
   description = "The IPv4 address range of the VPC, for routes and rules of networks that are connected to it."
-  value       = local.make ? var.cidr : one(data.aws_vpc.existing[*].cidr_block)
+  value       = local.cidr
+
+  precondition {
+    condition     = local.cidr != null
+    error_message = "The subnets of existing.subnet_ids have the ranges ${join(", ", local.peered_ranges)}, and none of the VPC's, ${join(", ", local.existing_ranges)}, holds them all; give subnets of one range of the VPC, since peering routes one."
+  }
 }
 
 output "egress" {

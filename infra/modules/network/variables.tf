@@ -108,6 +108,12 @@ variable "other_cidrs" {
   }
 }
 
+variable "peered" {
+  description = "Whether cidr is routed by peering: of an existing VPC, it is then the one range that holds the subnets."
+  type        = bool
+  default     = false
+}
+
 variable "permissions_boundary" {
   description = "The ARN of the permissions boundary of the role of the flow logs; null for none."
   type        = string

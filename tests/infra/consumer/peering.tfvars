@@ -44,7 +44,7 @@ network = {
   existing = {
     vpc_id          = data.aws_vpc.existing.id
     route_table_ids = ["rtb-0123456789abcdef0"]
-    subnet_ids      = { euc1-az1 = "subnet-0123456789abcdef1", euc1-az2 = "subnet-0123456789abcdef2" }
+    subnet_ids      = { for zone in ["euc1-az1", "euc1-az2"] : zone => data.aws_subnet.existing[zone].id }
   }
 }
 prefix = "readers"

@@ -27,7 +27,7 @@ _OF_TERRAFORM = "terraform_data"  # a part of Terraform itself
 _LOOKED_UP = {
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
     "lake_formation": {"aws_lakeformation_data_lake_settings"},
-    "network": {"aws_availability_zones", "aws_vpc"},
+    "network": {"aws_availability_zones", "aws_subnet", "aws_vpc"},
     "quotas": {"aws_servicequotas_service_quota", "aws_vpcs"},
 }
 # An extension hands on the platform, or takes the boundary out of it; the root hands on its own.
