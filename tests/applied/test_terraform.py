@@ -37,6 +37,7 @@ _ID = {"name": "id", "type": "string"}
 _FIRST = _schema(_ID)
 _SECOND = _schema(_ID, {"name": "t", "type": ["null", "double"], "default": None})
 _MADE = {
+    "acceptance_required": True,
     "broker_count": 2,
     "compatibility": "BACKWARD",
     "connectable": False,
@@ -47,6 +48,7 @@ _MADE = {
     "rows": "country = 'DE'",
 }
 _CHANGED = {
+    "acceptance_required": False,
     "broker_count": 4,
     "compatibility": "FULL",
     "connectable": True,
@@ -57,6 +59,7 @@ _CHANGED = {
     "rows": "country = 'FR'",
 }
 _REFUSED = _CHANGED | {
+    "acceptance_required": True,
     "definition": _schema(_ID | {"type": "long"}),
     "mapping": {"park_failed_batches": False},
 }
@@ -124,19 +127,20 @@ def _trace(cloud, broker):
     return trace(cloud.state(Nodes), Source(broker["vpc"]), broker["host"], broker["port"])
 
 
+def _find_missing_hop(cloud, broker):
+    nodes = cloud.state(Nodes)
+    nodes.plug(Node(broker["host"], broker["interface"], "127.0.0.1", frozenset({9096})))
+    found = _trace(cloud, broker)
+    nodes.unplug(broker["interface"])
+    return found.missing
+
+
 def test_nothing_is_left_to_do(made):
     assert not made.has_changes(**_MADE)
 
 
 def test_the_way_of_private_link_is_complete(cloud, outputs):
-    broker = outputs["broker"]
-    nodes = cloud.state(Nodes)
-    nodes.plug(Node(broker["host"], broker["interface"], "127.0.0.1", frozenset({9096})))
-
-    found = _trace(cloud, broker)
-
-    assert found.missing is None
-    nodes.unplug(broker["interface"])
+    assert _find_missing_hop(cloud, outputs["broker"]) is None
 
 
 def test_a_cluster_has_its_users_properties_and_names(pretended, outputs):
@@ -187,6 +191,12 @@ def test_the_policy_of_a_users_secret_names_that_secret(client, name):
     assert statement["Principal"] == {"Service": "kafka.amazonaws.com"}
 
 
+@pytest.mark.usefixtures("changed")
+def test_the_way_is_complete_once_nobody_must_accept(cloud, outputs):
+    """Who takes an acceptance back rejects the endpoint for ever, so there is another."""
+    assert _find_missing_hop(cloud, outputs["broker"]) is None
+
+
 def test_nothing_is_left_to_do_after_a_change(changed):
     assert not changed.has_changes(**_CHANGED)
 
@@ -225,6 +235,11 @@ def test_a_changed_schema_has_another_version(glue):
 def test_a_version_that_glue_refuses_is_wanted_again(refused):
     """Nobody tells Terraform that it is refused."""
     assert refused.has_changes(**_REFUSED)
+
+
+@pytest.mark.usefixtures("refused")
+def test_the_way_is_complete_once_somebody_must_accept(cloud, outputs):
+    assert _find_missing_hop(cloud, outputs["broker"]) is None
 
 
 @pytest.mark.usefixtures("refused")

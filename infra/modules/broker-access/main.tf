@@ -22,6 +22,12 @@ locals {
   ports = flatten([for broker in values(var.contract.brokers) : [for port in [broker.port, broker.tls_port] : port if port != null]])
 }
 
+# Once nobody must accept, there is no accepter, and the provider rejects its endpoint, which stays so: a change makes new
+# endpoints.
+resource "terraform_data" "acceptance" {
+  input = var.contract.acceptance_required
+}
+
 resource "aws_vpc_endpoint" "broker" {
   for_each = local.exposed
 
@@ -32,6 +38,10 @@ resource "aws_vpc_endpoint" "broker" {
   security_group_ids = [aws_security_group.this[0].id]
 
   tags = { Name = "${var.prefix}-b-${each.key}" }
+
+  lifecycle {
+    replace_triggered_by = [terraform_data.acceptance]
+  }
 }
 
 # Accepted in the producer account by this consumer's hand-over role.

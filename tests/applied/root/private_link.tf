@@ -1,7 +1,11 @@
-# One broker of the producer, exposed to a consumer: the resources and arguments of both roots.
+# One broker of the producer, exposed to a consumer: the resources of the producer's root, and the module of the other.
 locals {
   port = 9096
   zone = "terraform.abc123.c1.kafka.eu-central-1.amazonaws.com"
+}
+
+variable "acceptance_required" {
+  type = bool
 }
 
 resource "aws_vpc" "producer" {
@@ -81,7 +85,7 @@ resource "aws_lb_listener" "broker" {
 }
 
 resource "aws_vpc_endpoint_service" "broker" {
-  acceptance_required        = true
+  acceptance_required        = var.acceptance_required
   network_load_balancer_arns = [aws_lb.broker.arn]
 }
 
@@ -105,31 +109,40 @@ resource "aws_subnet" "consumer" {
   availability_zone = "eu-central-1a"
 }
 
-resource "aws_security_group" "endpoint" {
-  provider = aws.consumer
-
-  name   = "endpoint"
-  vpc_id = aws_vpc.consumer.id
-}
-
 resource "aws_vpc_security_group_ingress_rule" "endpoint" {
   provider = aws.consumer
 
-  security_group_id = aws_security_group.endpoint.id
+  security_group_id = module.broker_access.egress.security_group_id
   ip_protocol       = "tcp"
   from_port         = local.port
   to_port           = local.port
   cidr_ipv4         = aws_vpc.consumer.cidr_block
 }
 
-resource "aws_vpc_endpoint" "broker" {
-  provider = aws.consumer
+# The client's certificate stands for a user, whose secret would come from the producer.
+module "broker_access" {
+  source    = "../modules/broker-access"
+  providers = { aws = aws.consumer, aws.producer = aws }
 
-  vpc_id             = aws_vpc.consumer.id
-  vpc_endpoint_type  = "Interface"
-  service_name       = aws_vpc_endpoint_service.broker.service_name
-  subnet_ids         = [aws_subnet.consumer.id]
-  security_group_ids = [aws_security_group.endpoint.id]
+  prefix     = "applied"
+  account_id = "222222222222"
+  contract = {
+    acceptance_required = var.acceptance_required
+    exposure            = "privatelink"
+    brokers = { 1 = {
+      host         = "b-1.${local.zone}"
+      port         = local.port
+      tls_port     = local.port
+      service_id   = aws_vpc_endpoint_service.broker.id
+      service_name = aws_vpc_endpoint_service.broker.service_name
+      zone_ids     = ["euc1-az1"]
+    } }
+    cluster  = { arn = "arn:aws:kafka:eu-central-1:930000000001:cluster/terraform/1", name = "terraform", zone_name = local.zone }
+    programs = { clients = { certificate = "CN=anna", group_prefix = "anna-", topics = ["sensor"] } }
+  }
+  retention  = { key_deletion_days = 7, secret_recovery_days = 0 }
+  subnet_ids = { euc1-az1 = aws_subnet.consumer.id }
+  vpc_id     = aws_vpc.consumer.id
 
   depends_on = [aws_vpc_endpoint_service_allowed_principal.consumer]
 }
@@ -141,7 +154,7 @@ resource "aws_vpc_endpoint" "sts" {
   vpc_endpoint_type   = "Interface"
   service_name        = "com.amazonaws.eu-central-1.sts"
   subnet_ids          = [aws_subnet.consumer.id]
-  security_group_ids  = [aws_security_group.endpoint.id]
+  security_group_ids  = [module.broker_access.egress.security_group_id]
   private_dns_enabled = true
 
   tags = { Name = "sts" }
@@ -155,38 +168,9 @@ resource "aws_vpc_endpoint" "s3" {
   route_table_ids = [aws_vpc.consumer.main_route_table_id]
 }
 
-resource "aws_vpc_endpoint_connection_accepter" "consumer" {
-  vpc_endpoint_service_id = aws_vpc_endpoint_service.broker.id
-  vpc_endpoint_id         = aws_vpc_endpoint.broker.id
-}
-
-resource "aws_route53_zone" "cluster" {
-  provider = aws.consumer
-
-  name = local.zone
-
-  vpc {
-    vpc_id = aws_vpc.consumer.id
-  }
-}
-
-resource "aws_route53_record" "broker" {
-  provider = aws.consumer
-
-  zone_id = aws_route53_zone.cluster.zone_id
-  name    = "b-1.${local.zone}"
-  type    = "A"
-
-  alias {
-    name                   = aws_vpc_endpoint.broker.dns_entry[0].dns_name
-    zone_id                = aws_vpc_endpoint.broker.dns_entry[0].hosted_zone_id
-    evaluate_target_health = false
-  }
-}
-
 output "broker" {
   value = {
-    host      = aws_route53_record.broker.fqdn
+    host      = "b-1.${local.zone}"
     interface = aws_network_interface.broker.id
     port      = local.port
     vpc       = aws_vpc.consumer.id
