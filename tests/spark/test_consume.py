@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,6 +20,8 @@ from penstock.errors import (
 )
 from penstock.extensions.parquet.spark.sink import ParquetFiles
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
+from penstock.spark.query.source import FETCH_OPTIONS
+from penstock.spark.query.stream import KafkaWatch
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.state.lease import Lease
@@ -104,6 +106,48 @@ def test_lost_records_are_named_and_stop_the_job(job, capsys):
     assert [device for (device,) in job.query("deviceId")] == ["0", "1", "2", "7", "8", "9"]
     _, line = job.lines(capsys, 2)
     assert (line["lost"], line["LostRecords"]) == ([f"{job.topic}/0 3 to 6"], 4)
+
+
+def _delete_during_a_pass(job, monkeypatch, before):
+    """Let Kafka delete records after the first one of a batch is read, and before the last ones."""
+    for name, value in (("max.poll.records", "1"), ("max.partition.fetch.bytes", "1")):
+        monkeypatch.setitem(FETCH_OPTIONS, f"kafka.{name}", value)
+    check, jvm = KafkaWatch.before, job.spark._jvm
+    pause, mark = jvm.java.util.concurrent.locks.LockSupport, f"tests.{job.topic}"
+
+    def delete():
+        wait_until("the first record", lambda: jvm.System.getProperty(mark), SECONDS)
+        job.delete(before)
+        for thread in jvm.Thread.getAllStackTraces().keySet():
+            if thread.getName().startswith("Executor task"):
+                pause.unpark(thread)
+
+    def check_and_pause(watch, records, number):
+        Thread(target=delete).start()
+        return check(watch, records, number).filter(
+            f"offset > 0 OR (reflect('java.lang.System', 'setProperty', '{mark}', 'seen') <> '' AND"
+            " reflect('java.util.concurrent.locks.LockSupport', 'parkNanos', 100000000000L) <> '')"
+        )
+
+    monkeypatch.setattr(KafkaWatch, "before", check_and_pause)
+
+
+def test_records_that_are_deleted_while_a_batch_is_read_are_named(
+    job, monkeypatch, capsys, tmp_path
+):
+    """The batch is kept, so that no later pass finds that they are gone."""
+    v1 = job.register(_V1)
+    sinks = with_sinks(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    for at in range(6):
+        job.send(make_reading(v1, str(at)))  # each in a batch of its own
+    _delete_during_a_pass(job, monkeypatch, before=4)
+    job.run(sinks=sinks, on_lost_offsets=LostOffsets.GO_ON)
+
+    (line,) = job.lines(capsys, 1)
+    read = [offset for (offset,) in job.query("_offset")]
+    assert {0, 4, 5} <= {*read} < {*range(6)}  # the second one may have been under way
+    lost = [each for each in range(6) if each not in read]
+    assert line["lost"] == [f"{job.topic}/0 {lost[0]} to {lost[-1]}"]
 
 
 def test_one_job_at_a_time(job, monkeypatch):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unittest.mock import MagicMock, Mock
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -34,25 +35,33 @@ def test_planned_ranges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "earliest", "lost"),
+    ("removed", "lost"),
     [
-        pytest.param(200, 0, None, id="nothing"),
-        pytest.param(250, 250, (200, 250), id="up to the first one that is there"),
-        pytest.param(None, 300, (200, 300), id="all of it"),
-        pytest.param(None, 900, (200, 300), id="all of it and more behind it"),
-        pytest.param(None, 0, None, id="a compacted range"),
-        pytest.param(260, 250, (200, 250), id="a gap behind the first one"),
-        pytest.param(220, 250, (200, 220), id="deleted while it was read"),
-        pytest.param(None, None, (200, 300), id="a partition that is gone"),
+        pytest.param([], [], id="only gaps"),
+        pytest.param([(200, 250)], [(200, 250)], id="the first ones"),
+        pytest.param([(220, 250)], [(220, 250)], id="while it was read"),
+        pytest.param([(290, 300)], [(290, 300)], id="the last ones"),
+        pytest.param([(0, 900)], [(200, 300)], id="all of it, and more around it"),
+        pytest.param([(300, 400), (100, 200)], [], id="of other batches"),
+        pytest.param([(260, 270), (210, 220)], [(210, 220), (260, 270)], id="twice"),
+        pytest.param([(200, 250), (220, 230)], [(200, 250)], id="again, before it was more"),
+        pytest.param([(220, 250), (200, 240)], [(200, 240), (240, 250)], id="more when repeated"),
     ],
 )
-def test_lost_ranges(first: int | None, earliest: int | None, lost: tuple[int, int] | None) -> None:
-    firsts = {} if first is None else {_SENSOR: first}
-    known = {} if earliest is None else {_SENSOR: earliest}
+def test_lost_ranges(removed, lost) -> None:
+    found = lost_ranges(
+        [OffsetRange(*_SENSOR, 200, 300)], [OffsetRange(*_SENSOR, *each) for each in removed]
+    )
 
-    found = lost_ranges([OffsetRange(*_SENSOR, 200, 300)], firsts, known)
+    assert found == [OffsetRange(*_SENSOR, *each) for each in lost]
 
-    assert found == ([] if lost is None else [OffsetRange(*_SENSOR, *lost)])
+
+def test_partitions_of_lost_ranges() -> None:
+    planned = [OffsetRange("sensor", number, 0, 9) for number in range(2)]
+
+    assert lost_ranges(planned, [OffsetRange("sensor", 1, 0, 3), OffsetRange("a", 0, 0, 3)]) == [
+        OffsetRange("sensor", 1, 0, 3)
+    ]
 
 
 def test_a_range_in_messages() -> None:
@@ -60,29 +69,35 @@ def test_a_range_in_messages() -> None:
     assert len(OffsetRange("sensor", 0, 200, 250)) == 50
 
 
-@pytest.mark.parametrize("earliest", [0, 200])
-def test_gaps_alone_need_no_pass_over_the_records(monkeypatch, earliest) -> None:
-    """Transactions and compaction leave gaps in every batch."""
-    consumer = Mock(**{"find_earliest.return_value": {_SENSOR: earliest}})
-    monkeypatch.setattr(losses, "open_consumer", lambda _: consumer)
-    records = Mock()
+def _watch(lines, found):
+    """Check a batch of a hundred records, of which this many were found."""
+    take = Mock(return_value=lines)
+    spark = Mock(_jvm=SimpleNamespace(**{losses._REMOVED: Mock(take=take)}))
+    planned = [OffsetRange(*_SENSOR, 200, 300), OffsetRange("orders", 3, 7, 8)]
+    lost = LossWatch(LostOffsets.STOP).check(spark, 7, planned, found)
+    return lost, take
 
-    lost = LossWatch(Mock(), LostOffsets.STOP).check(
-        records, 7, [OffsetRange(*_SENSOR, 200, 300)], 90
-    )
+
+def test_a_batch_that_has_all_records_asks_nobody() -> None:
+    lost, take = _watch("sensor 0 200 201", 101)
 
     assert lost == ()
-    assert records.mock_calls == []
-    consumer.close.assert_called_once_with()
+    assert take.mock_calls == []
 
 
-def test_one_lost_record_is_noticed(monkeypatch) -> None:
-    consumer = Mock(**{"find_earliest.return_value": {_SENSOR: 201}})
-    monkeypatch.setattr(losses, "open_consumer", lambda _: consumer)
-    monkeypatch.setattr(losses, "F", MagicMock())  # it needs a session
-    records = MagicMock()
-    first = {"topic": "sensor", "partition": 0, "first": 201}
-    records.groupBy().agg().collect.return_value = [first]
+def test_gaps_alone_are_not_losses() -> None:
+    """Transactions and compaction leave gaps in every batch."""
+    lost, take = _watch("", 90)
 
-    with pytest.raises(LostRecordsError, match=r"found 1 records deleted .*: sensor/0 200 to 200"):
-        LossWatch(Mock(), LostOffsets.STOP).check(records, 7, [OffsetRange(*_SENSOR, 200, 300)], 99)
+    assert lost == ()
+    (places,) = take.call_args.args
+    assert sorted(places.splitlines()) == ["orders 3", "sensor 0"]
+
+
+@pytest.mark.parametrize("start", [200, 250])
+def test_one_lost_record_is_noticed(start) -> None:
+    """Also behind the first one that was read."""
+    with pytest.raises(
+        LostRecordsError, match=rf"found 1 records deleted .*: sensor/0 {start} to {start};"
+    ):
+        _watch(f"sensor 0 {start} {start + 1}", 100)

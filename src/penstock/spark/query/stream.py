@@ -76,7 +76,7 @@ class KafkaWatch:
         self._kafka = kafka
         self._read = read
         policy = read.on_lost_offsets
-        self._losses = LossWatch(kafka, policy)
+        self._losses = LossWatch(policy)
         ids = TopicIds(kafka)
         self._topics = TopicWatch(ids, checkpoint, checkpoint.topics, policy, read.topics)
         self._planned: Sequence[OffsetRange] = ()
@@ -100,7 +100,8 @@ class KafkaWatch:
         Raises:
             LostRecordsError: records are lost, and the policy is to stop.
         """
-        lost = (*self._lost, *self._losses.check(records, number, self._planned, found))
+        spark = records.sparkSession
+        lost = (*self._lost, *self._losses.check(spark, number, self._planned, found))
         self._topics.remember()
         return lost
 

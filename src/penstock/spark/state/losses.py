@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
+from typing import Any, Final
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from penstock.errors import LostRecordsError
-from penstock.kafka import KafkaSettings, open_consumer
 from penstock.spark.settings.consume import LostOffsets
 
 _LOG = logging.getLogger(__name__)
 _MOST_NAMED = 10
+_REMOVED: Final = "penstock.spark.source.RemovedOffsets"
 _Offsets = Mapping[tuple[str, int], int]
 
 
 class LossWatch:
     """Checks a written batch for lost records; while none is missing it only compares counts."""
 
-    def __init__(self, kafka: KafkaSettings, policy: LostOffsets) -> None:
-        self._kafka = kafka
+    def __init__(self, policy: LostOffsets) -> None:
         self._policy = policy
 
     def check(
-        self, records: DataFrame, batch: int, planned: Sequence[OffsetRange], found: int
+        self, spark: SparkSession, batch: int, planned: Sequence[OffsetRange], found: int
     ) -> tuple[OffsetRange, ...]:
         """Compare the number of records found with the number that was planned.
 
@@ -41,7 +40,7 @@ class LossWatch:
         """
         if found >= sum(map(len, planned)):
             return ()
-        lost = tuple(self._find_lost(records, planned))
+        lost = tuple(lost_ranges(planned, take_removed(spark, planned)))
         if lost:
             sentence = _describe_losses(batch, lost)
             if self._policy is LostOffsets.STOP:
@@ -50,16 +49,6 @@ class LossWatch:
                 )
             _LOG.warning("%s", sentence)
         return lost
-
-    def _find_lost(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
-        with closing(open_consumer(self._kafka)) as consumer:
-            earliest = consumer.find_earliest((each.topic, each.partition) for each in planned)
-        if not lost_ranges(planned, {}, earliest):
-            return []  # gaps alone need no pass over the records
-        first = F.min("offset").alias("first")
-        rows = records.groupBy("topic", "partition").agg(first).collect()
-        firsts = {(row["topic"], row["partition"]): row["first"] for row in rows}
-        return lost_ranges(planned, firsts, earliest)
 
 
 def _describe_losses(batch: int, lost: tuple[OffsetRange, ...]) -> str:
@@ -108,21 +97,30 @@ def planned_ranges(starts: _Offsets, ends: _Offsets) -> list[OffsetRange]:
     return sorted(found for found in ranges if found.end > found.start)
 
 
-def lost_ranges(
-    planned: Iterable[OffsetRange], firsts: _Offsets, earliest: _Offsets
-) -> list[OffsetRange]:
-    """Return the ranges that no longer exist.
+def take_removed(spark: SparkSession, planned: Iterable[OffsetRange]) -> list[OffsetRange]:
+    """Return the ranges that readers of these partitions found removed since the last call."""
+    jvm: Any = spark._jvm
+    places = {f"{each.topic} {each.partition}" for each in planned}
+    lines = getattr(jvm, _REMOVED).take("\n".join(places)).splitlines()
+    return [OffsetRange(topic, *map(int, at)) for topic, *at in map(str.split, lines)]
 
-    Args:
-        planned: the ranges that a batch was to read.
-        firsts: the first offset found in each partition; missing if nothing was found.
-        earliest: the first offset that Kafka has. Gaps after it are not losses: compaction and
-            aborted transactions cause them.
+
+def lost_ranges(
+    planned: Iterable[OffsetRange], removed: Iterable[OffsetRange]
+) -> list[OffsetRange]:
+    """Return what a batch was to read and was removed, each offset once.
+
+    Other gaps are not losses: compaction and aborted transactions cause them.
     """
+    gone = defaultdict(list)
+    for each in sorted(removed):
+        gone[each.topic, each.partition].append(each)
     lost = []
-    for found in planned:
-        place = (found.topic, found.partition)
-        end = min(found.end, firsts.get(place, found.end), earliest.get(place, found.end))
-        if end > found.start:
-            lost.append(OffsetRange(found.topic, found.partition, found.start, end))
+    for each in planned:
+        start = each.start
+        for found in gone[each.topic, each.partition]:
+            start, end = max(start, found.start), min(each.end, found.end)
+            if end > start:
+                lost.append(OffsetRange(each.topic, each.partition, start, end))
+                start = end
     return lost

@@ -1,7 +1,9 @@
 package penstock.spark.source;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
@@ -9,7 +11,11 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
+import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
+import org.apache.spark.sql.kafka010.KafkaOffsetRange;
+import org.apache.spark.sql.kafka010.KafkaSourceOffset;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Spark's stream of Kafka's offsets, whose batches are read as columns. */
 final class ColumnStream
@@ -27,7 +33,36 @@ final class ColumnStream
 
   @Override
   public InputPartition[] planInputPartitions(Offset start, Offset end) {
-    return kafka.planInputPartitions(start, end);
+    InputPartition[] planned = kafka.planInputPartitions(start, end);
+    addRemoved(offsets(start), offsets(end), planned);
+    return planned;
+  }
+
+  /** Spark begins a partition that is new to the stream with the first record that Kafka has. */
+  private static void addRemoved(
+      Map<TopicPartition, Object> starts,
+      Map<TopicPartition, Object> ends,
+      InputPartition[] planned) {
+    Map<TopicPartition, Object> first = new HashMap<>(ends);
+    for (InputPartition each : planned) {
+      KafkaOffsetRange range = ((KafkaBatchInputPartition) each).offsetRange();
+      first.merge(range.topicPartition(), range.fromOffset(), ColumnStream::least);
+    }
+    first.keySet().removeAll(starts.keySet());
+    first.forEach(
+        (place, offset) -> {
+          if ((long) offset > 0) {
+            RemovedOffsets.open().add(RemovedOffsets.describe(place, 0, (long) offset));
+          }
+        });
+  }
+
+  private static Object least(Object one, Object other) {
+    return Math.min((long) one, (long) other);
+  }
+
+  private static Map<TopicPartition, Object> offsets(Offset offset) {
+    return CollectionConverters.asJava(((KafkaSourceOffset) offset).partitionToOffsets());
   }
 
   @Override

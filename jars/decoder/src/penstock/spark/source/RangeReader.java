@@ -11,6 +11,7 @@ import org.apache.spark.sql.kafka010.KafkaOffsetRange;
 import org.apache.spark.sql.kafka010.consumer.InternalKafkaConsumer;
 import org.apache.spark.sql.kafka010.consumer.KafkaDataConsumer;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.UninterruptibleThread;
 
 /**
@@ -27,6 +28,7 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
   private static final int MOST_RECORDS = 1_000; // of a batch that Spark is asked for
 
   private final KafkaBatchInputPartition range;
+  private final CollectionAccumulator<String> removed;
   private final KafkaDataConsumer consumer;
   private final List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
   private final ColumnarBatch batch;
@@ -34,8 +36,9 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
   private long next;
   private boolean asksSpark;
 
-  RangeReader(KafkaBatchInputPartition range) {
+  RangeReader(KafkaBatchInputPartition range, CollectionAccumulator<String> removed) {
     this.range = range;
+    this.removed = removed;
     KafkaOffsetRange offsets = range.offsetRange();
     consumer = KafkaDataConsumer.acquire(offsets.topicPartition(), range.executorKafkaParams());
     // A batch read without bounds has offsets below 0, and means those of now.
@@ -99,8 +102,14 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
 
   /** Takes one record, or ends the range if there is none. */
   private void askSpark() {
+    long before = consumer.getNumOffsetOutOfRange();
     ConsumerRecord<byte[], byte[]> record =
         consumer.get(next, end, range.pollTimeoutMs(), range.failOnDataLoss());
+    long passed = consumer.getNumOffsetOutOfRange() - before;
+    if (passed > 0) {
+      removed.add(
+          RemovedOffsets.describe(range.offsetRange().topicPartition(), next, next + passed));
+    }
     if (record == null) {
       next = end;
     } else {
