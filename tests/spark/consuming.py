@@ -92,10 +92,11 @@ class Job:
             producer.flush()
             producer.commit_transaction() if commit else producer.abort_transaction()
 
-    def delete(self, before):
+    def delete(self, before, topic=None, partition=0):
         """Let Kafka forget the first records, as retention does."""
+        place = TopicPartition(topic or self.topic, partition)
         with closing(self.brokers.cluster.open_admin()) as admin:
-            admin.delete_records({TopicPartition(self.topic, 0): before})
+            admin.delete_records({place: before})
 
     def add_partition(self):
         """Give the topic a second partition."""

@@ -30,8 +30,7 @@ class _Job(CdcJob):
         database = f"cdc_{secrets.token_hex(4)}"
         super().__init__(spark, folder, f"{database}.pagila_public_film")
         self.cluster = cluster
-        with closing(cluster.open_admin()) as admin:
-            admin.create_topics([NewTopic(_TOPIC, 1, 1)])
+        self.add_topic(_TOPIC)
         settings = make_settings(
             cluster.bootstrap_servers("PLAINTEXT").split(","),
             "memory://",
@@ -46,6 +45,11 @@ class _Job(CdcJob):
             trigger="available-now",
         )
 
+    def add_topic(self, topic):
+        """Create a topic with one partition."""
+        with closing(self.cluster.open_admin()) as admin:
+            admin.create_topics([NewTopic(topic, 1, 1)])
+
     def send(self, film):
         """Write the changes of a table to the topic."""
         with closing(KafkaProducer(bootstrap_servers=self.settings.kafka.bootstrap_servers)) as to:
@@ -54,10 +58,10 @@ class _Job(CdcJob):
                 to.send(_TOPIC, value, key)
         film.log.clear()
 
-    def remove(self, before):
+    def remove(self, before, topic=_TOPIC):
         """Let Kafka remove the first records, as retention does."""
         with closing(self.cluster.open_admin()) as admin:
-            admin.delete_records({TopicPartition(_TOPIC, 0): before})
+            admin.delete_records({TopicPartition(topic, 0): before})
 
     def run(self, **changes):
         """Read what there is."""
@@ -122,3 +126,20 @@ def test_a_job_does_not_begin_after_records_that_are_removed(job, fault):
     job.run(starting=StartingOffsets(((_TOPIC, 0, 4),)))
     removed.check(job.rows().items(), film.rows)
     job.run()
+
+
+def test_a_topic_that_comes_later_has_its_first_records_too(job):
+    film, other = Source(), "pagila.public.actor"
+    film.insert(id=1, title="first")
+    job.send(film)
+    job.run()
+    job.add_topic(other)
+    with closing(KafkaProducer(bootstrap_servers=job.settings.kafka.bootstrap_servers)) as to:
+        for _ in range(2):
+            to.send(other, b"change")
+    job.remove(before=2, topic=other)
+
+    with pytest.raises(StreamingQueryException, match=(
+        rf"batch 1 found 2 records deleted that were not read, .*: {other}/0 0 to 1; start with"
+    )):  # fmt: skip
+        job.run(topic_pattern=f"{_TOPIC}|{other}")

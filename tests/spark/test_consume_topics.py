@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 import pytest
@@ -38,6 +39,32 @@ def test_a_new_partition_is_read_from_its_start(job):
         (0, 0, 0),
         (1, 0, 0),
     ]
+
+
+def test_a_topic_that_is_new_to_the_job_begins_with_its_first_record(job, capsys, caplog):
+    """What it lost before is nobody's loss, other than with a new partition of a known topic."""
+    v1, other = job.register(_V1), job.add_topic()
+    job.send(make_reading(v1, "a"))
+    job.run()
+    job.add_partition()
+    job.send(
+        *(make_reading(v1, f"b{at}") for at in range(8)), keys=[bytes([at]) for at in range(8)]
+    )
+    job.send(*(make_reading(v1, f"c{at}") for at in range(4)), topic=other)
+    job.delete(before=2, topic=other)
+    job.delete(before=1, partition=1)
+    topics = {"topics": (job.topic, other)}
+    with pytest.raises(StreamingQueryException, match=(
+        rf"batch 1 found 1 records deleted that were not read, .*: {job.topic}/1 0 to 0; start"
+    )):  # fmt: skip
+        job.run(**topics)
+    with caplog.at_level(logging.WARNING):
+        job.run(**topics, on_lost_offsets=LostOffsets.GO_ON)
+
+    _, line = job.lines(capsys, 2)
+    assert line["lost"] == [f"{job.topic}/1 0 to 0"]
+    assert f"{other}/0 0 to 1 were deleted before the job read these topics" in caplog.text
+    assert len(job.query("deviceId")) == 1 + 7 + 2
 
 
 def test_a_topic_that_was_created_again_stops_the_job(job, capsys):

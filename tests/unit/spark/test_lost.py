@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -69,13 +70,13 @@ def test_a_range_in_messages() -> None:
     assert len(OffsetRange("sensor", 0, 200, 250)) == 50
 
 
-def _watch(lines, found):
-    """Check a batch of a hundred records, of which this many were found."""
+def _watch(lines, found, starts=(200, 7), new=(), *, needs_first=False):
+    """Check a batch with two topics, of which so many records were found."""
     take = Mock(return_value=lines)
     spark = Mock(_jvm=SimpleNamespace(**{losses._REMOVED: Mock(take=take)}))
-    planned = [OffsetRange(*_SENSOR, 200, 300), OffsetRange("orders", 3, 7, 8)]
-    lost = LossWatch(LostOffsets.STOP).check(spark, 7, planned, found)
-    return lost, take
+    planned = [OffsetRange(*_SENSOR, starts[0], 300), OffsetRange("orders", 3, starts[1], 8)]
+    watch = LossWatch(LostOffsets.STOP, needs_first=needs_first)
+    return watch.check(spark, 7, planned, found, new), take
 
 
 def test_a_batch_that_has_all_records_asks_nobody() -> None:
@@ -101,3 +102,22 @@ def test_one_lost_record_is_noticed(start) -> None:
         LostRecordsError, match=rf"found 1 records deleted .*: sensor/0 {start} to {start};"
     ):
         _watch(f"sensor 0 {start} {start + 1}", 100)
+
+
+def test_what_a_new_topic_lost_before_is_no_loss(caplog) -> None:
+    """What it loses while it is read is one, as is all that a new partition lacks."""
+    with caplog.at_level(logging.WARNING):
+        lost, _ = _watch("sensor 0 0 230", 78, starts=(0, 0), new={"sensor"})
+    assert lost == ()
+    assert caplog.messages == ["sensor/0 0 to 229 were deleted before the job read these topics"]
+
+    lines = "sensor 0 0 230\nsensor 0 230 240\norders 3 0 1"
+    with pytest.raises(
+        LostRecordsError, match=r"found 11 .*: sensor/0 230 to 239, orders/3 0 to 0;"
+    ):
+        _watch(lines, 67, starts=(0, 0), new={"sensor"})
+
+
+def test_a_table_of_changes_needs_the_first_records() -> None:
+    with pytest.raises(LostRecordsError, match=r"found 230 .*: sensor/0 0 to 229;"):
+        _watch("sensor 0 0 230", 78, starts=(0, 0), new={"sensor"}, needs_first=True)

@@ -60,7 +60,9 @@ def look(files):
 def test_unchanged_topics(look, files):
     watch, changes = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
 
-    assert changes == TopicChanges((OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)))
+    assert changes == TopicChanges(
+        (OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)), new=frozenset("v")
+    )
     watch.remember()
     watch.remember()
     assert files[f"{2:020d}.json"] == f'{{"t": "{_A}", "u": "{_A}", "v": "{_B}"}}'

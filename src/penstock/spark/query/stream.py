@@ -37,7 +37,7 @@ from penstock.spark.state.checkpoint_writes import checkpoint_without_renames
 from penstock.spark.state.lease import NoLease
 from penstock.spark.state.losses import LossWatch, OffsetRange
 from penstock.spark.state.schema_ledger import Ledger
-from penstock.spark.state.topic_watch import TopicWatch
+from penstock.spark.state.topic_watch import TopicChanges, TopicWatch
 from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
@@ -70,17 +70,26 @@ class NoWatch:
 
 
 class KafkaWatch:
-    """Detects topics that were deleted or recreated, and records that Kafka deleted."""
+    """Detects topics that were deleted or recreated, and records that Kafka deleted.
 
-    def __init__(self, kafka: KafkaSettings, read: ReadSettings, checkpoint: Checkpoint) -> None:
+    If `needs_first` is set, also those that it deleted before a topic came to the query.
+    """
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        read: ReadSettings,
+        checkpoint: Checkpoint,
+        *,
+        needs_first: bool = False,
+    ) -> None:
         self._kafka = kafka
         self._read = read
         policy = read.on_lost_offsets
-        self._losses = LossWatch(policy)
+        self._losses = LossWatch(policy, needs_first=needs_first)
         ids = TopicIds(kafka)
         self._topics = TopicWatch(ids, checkpoint, checkpoint.topics, policy, read.topics)
-        self._planned: Sequence[OffsetRange] = ()
-        self._lost: tuple[OffsetRange, ...] = ()
+        self._changes = TopicChanges()
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
         """Return the records of the topics that exist.
@@ -88,11 +97,10 @@ class KafkaWatch:
         Raises:
             LostRecordsError: topics changed so that records are lost, and the policy is to stop.
         """
-        changes = self._topics.check(number)
-        self._planned, self._lost = changes.planned, changes.lost
-        if not changes.gone:
+        self._changes = self._topics.check(number)
+        if not self._changes.gone:
             return records
-        return read_ranges(records, self._kafka, self._read, changes.planned)
+        return read_ranges(records, self._kafka, self._read, self._changes.planned)
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
         """Return the lost ranges, and store the ids of the topics.
@@ -100,10 +108,10 @@ class KafkaWatch:
         Raises:
             LostRecordsError: records are lost, and the policy is to stop.
         """
-        spark = records.sparkSession
-        lost = (*self._lost, *self._losses.check(spark, number, self._planned, found))
+        spark, changes = records.sparkSession, self._changes
+        lost = self._losses.check(spark, number, changes.planned, found, changes.new)
         self._topics.remember()
-        return lost
+        return (*changes.lost, *lost)
 
 
 def retry_outages(

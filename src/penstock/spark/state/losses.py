@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,15 +21,26 @@ _Offsets = Mapping[tuple[str, int], int]
 
 
 class LossWatch:
-    """Checks a written batch for lost records; while none is missing it only compares counts."""
+    """Checks a written batch for lost records; while none is missing it only compares counts.
 
-    def __init__(self, policy: LostOffsets) -> None:
+    Unless `needs_first` is set, what a topic lost before the query first read it is not lost.
+    """
+
+    def __init__(self, policy: LostOffsets, *, needs_first: bool = False) -> None:
         self._policy = policy
+        self._needs_first = needs_first
 
     def check(
-        self, spark: SparkSession, batch: int, planned: Sequence[OffsetRange], found: int
+        self,
+        spark: SparkSession,
+        batch: int,
+        planned: Sequence[OffsetRange],
+        found: int,
+        new: Container[str] = (),
     ) -> tuple[OffsetRange, ...]:
         """Compare the number of records found with the number that was planned.
+
+        `new` are the topics that the query has not read before.
 
         Returns:
             The lost ranges; empty if compaction or aborted transactions removed what is missing.
@@ -40,7 +51,12 @@ class LossWatch:
         """
         if found >= sum(map(len, planned)):
             return ()
-        lost = tuple(lost_ranges(planned, take_removed(spark, planned)))
+        removed = lost_ranges(planned, take_removed(spark, planned))
+        new = () if self._needs_first else new
+        older = [each for each in removed if each.topic in new and each.start == 0]
+        if older:
+            _LOG.warning("%s were deleted before the job read these topics", _name(older))
+        lost = tuple(each for each in removed if each not in older)
         if lost:
             sentence = _describe_losses(batch, lost)
             if self._policy is LostOffsets.STOP:
@@ -51,13 +67,16 @@ class LossWatch:
         return lost
 
 
-def _describe_losses(batch: int, lost: tuple[OffsetRange, ...]) -> str:
-    named = ", ".join(map(str, lost[:_MOST_NAMED]))
-    more = f" and {len(lost) - _MOST_NAMED} more ranges" if len(lost) > _MOST_NAMED else ""
+def _describe_losses(batch: int, lost: Sequence[OffsetRange]) -> str:
     return (
         f"batch {batch} found {sum(map(len, lost))} records deleted that were not read, expected "
-        f"all that the topics were given: {named}{more}"
+        f"all that the topics were given: {_name(lost)}"
     )
+
+
+def _name(ranges: Sequence[OffsetRange]) -> str:
+    more = f" and {len(ranges) - _MOST_NAMED} more ranges" if len(ranges) > _MOST_NAMED else ""
+    return ", ".join(map(str, ranges[:_MOST_NAMED])) + more
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -36,11 +36,13 @@ class TopicChanges:
         gone: whether some topic of the batch does not exist.
         lost: ranges that cannot be read because their topic is gone, or that are skipped because
             their topic was recreated and they are below the checkpoint's offset.
+        new: topics of which no batch before had a partition.
     """
 
     planned: tuple[OffsetRange, ...] = ()
     gone: bool = False
     lost: tuple[OffsetRange, ...] = ()
+    new: frozenset[str] = frozenset()
 
 
 class TopicWatch:
@@ -96,7 +98,8 @@ class TopicWatch:
             problems.append(f"{_list_ranges(skipped)} of the new one would not be read")
         if problems:
             self._log_change(f"before batch {batch} topics changed: {'; '.join(problems)}")
-        return TopicChanges(left, bool(gone), (*unread, *skipped))
+        new = frozenset({topic for topic, _ in ends} - {topic for topic, _ in starts})
+        return TopicChanges(left, bool(gone), (*unread, *skipped), new)
 
     def _find_topics(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
         """Return the ids of the topics that exist, and the names of the others."""

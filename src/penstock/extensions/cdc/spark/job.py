@@ -61,7 +61,7 @@ def start_cdc(
     check_first_records(spark, settings)
     letters = settings.dead_letters
     errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
-    watch = partial(KafkaWatch, settings.kafka, settings.read)
+    watch = partial(KafkaWatch, settings.kafka, settings.read, needs_first=True)
 
     def build(lease: Fence) -> StreamQuery:
         return replace(open_query(spark, settings, errors, registries, lease), watch=watch)
