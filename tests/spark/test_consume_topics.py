@@ -67,6 +67,28 @@ def test_a_topic_that_is_new_to_the_job_begins_with_its_first_record(job, capsys
     assert len(job.query("deviceId")) == 1 + 7 + 2
 
 
+def test_a_topic_that_is_back_is_read_on(job, capsys):
+    """It was taken out of the job, with what it had then; Spark would read all of it again."""
+    v1, other = job.register(_V1), job.add_topic()
+    both = {"topics": (job.topic, other)}
+    job.send(make_reading(v1, "a"), make_reading(v1, "b"), topic=other)
+    job.send(make_reading(v1, "c"))
+    job.run(**both)
+    job.send(make_reading(v1, "d"))
+    job.send(make_reading(v1, "e"), topic=other)
+    with pytest.raises(StreamingQueryException, match=f"{other}/0 is missing, and was read up to"):
+        job.run()
+    job.run(on_lost_offsets=LostOffsets.GO_ON)
+    job.send(make_reading(v1, "f"), topic=other)
+    job.send(make_reading(v1, "g"))
+    for _ in range(2):
+        job.run(**both)
+        job.send(make_reading(v1, "h"), topic=other)
+
+    assert sorted(job.query("deviceId")) == [(name,) for name in "abcdefgh"]
+    assert [line["lost"] for line in job.lines(capsys, 4)] == [[]] * 4
+
+
 def test_a_topic_that_was_created_again_stops_the_job(job, capsys):
     """Even one that has more records by now than were read of the old one."""
     v1 = job.register(_V1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from types import SimpleNamespace
 
@@ -23,7 +24,7 @@ _START = {("t", 0): 10, ("t", 1): 3, ("u", 0): 5}
 class Offsets:
     """A checkpoint that knows of one batch."""
 
-    def __init__(self, ends, starts=_START):
+    def __init__(self, ends, starts):
         self.begins, self.finishes = starts, ends
 
     def starts(self, batch):
@@ -42,15 +43,16 @@ def files():
 def look(files):
     """Look at a batch with these ends, where topics have these ids."""
 
-    def check(ends, policy=LostOffsets.GO_ON, topics=(), **ids):
-        there = {place: end for place, end in (_START | ends).items() if end is not None}
+    def check(ends, policy=LostOffsets.GO_ON, topics=(), starts=_START, **ids):
+        there = {place: end for place, end in (starts | ends).items() if end is not None}
         asked = []
 
         def find(names, optional):
             asked.append((names, optional))
             return ids
 
-        watch = TopicWatch(SimpleNamespace(find=find), Offsets(there), files, policy, topics)
+        offsets = Offsets(there, starts)
+        watch = TopicWatch(SimpleNamespace(find=find), offsets, files, policy, topics)
         watch.asked = asked
         return watch, watch.check(7)
 
@@ -138,13 +140,66 @@ def test_deleted_topics_are_left_out(look, files, caplog):
 
     assert changes == TopicChanges(
         (OffsetRange("u", 0, 5, 6),),
-        gone=True,
+        replanned=True,
         lost=(OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)),
     )
     assert "t/0 is missing, and was read up to offset 10" in caplog.text
     assert caplog.text.strip().endswith("t/0 10 to 11, v/0 0 to 3 cannot be read")
     watch.remember()
     assert list(files) == [f"{1:020d}.json"]
+
+
+def _look_away(look):
+    """Look at a batch without t, and return the offsets with which the next one starts."""
+    watch, _ = look({("t", 0): None, ("t", 1): None}, u=_A)
+    watch.remember()
+    return {("u", 0): 5}
+
+
+def test_a_topic_that_is_back_goes_on_where_it_was_read_up_to(look, files, caplog):
+    """Spark would read it again from its first record; a new partition it reads so."""
+    there = _look_away(look)
+    assert json.loads(files[f"{2:020d}.json"]) == {"t": _A, "u": _A, "t/0": 10, "t/1": 3}
+    look({}, starts=there, u=_A)[0].remember()
+    assert len(files) == 2
+
+    caplog.clear()
+    ends = {("t", 0): 12, ("t", 1): 3, ("t", 2): 2}
+    with caplog.at_level(logging.WARNING):
+        watch, changes = look(ends, LostOffsets.STOP, starts=there, t=_A, u=_A)
+    assert changes == TopicChanges(
+        (OffsetRange("t", 0, 10, 12), OffsetRange("t", 2, 0, 2)), replanned=True
+    )
+    assert caplog.messages == [
+        "before batch 7 partitions came back, and are read on from t/0 10, t/1 3"
+    ]
+    watch.remember()
+    assert len(files) == 2  # as long as the batch may come again
+    watch, changes = look({("t", 0): 13}, LostOffsets.STOP, starts=there | ends, t=_A, u=_A)
+    assert changes == TopicChanges((OffsetRange("t", 0, 12, 13),))
+    watch.remember()
+    assert json.loads(files[f"{3:020d}.json"]) == {"t": _A, "u": _A}
+
+
+def test_a_limit_of_a_batch_may_end_before_what_was_read(look):
+    there = _look_away(look)
+    for start, end, planned in ((None, 4, ()), (4, 8, ()), (8, 12, (10, 12)), (12, 13, (12, 13))):
+        starts = there if start is None else there | {("t", 0): start}
+        watch, changes = look({("t", 0): end}, LostOffsets.STOP, starts=starts, t=_A, u=_A)
+        assert changes.planned == ((OffsetRange("t", 0, *planned),) if planned else ())
+        assert changes.replanned == (start != 12)
+        watch.remember()
+
+
+def test_a_topic_that_was_created_again_while_it_was_not_read(look, files, caplog):
+    there = _look_away(look)
+    with pytest.raises(LostRecordsError, match=r"old one from t/0 10, t/1 3 on are lost\. Begin"):
+        look({("t", 0): 12}, LostOffsets.STOP, starts=there, t=_B, u=_A)
+
+    watch, changes = look({("t", 0): 12}, starts=there, t=_B, u=_A)
+    assert changes == TopicChanges((OffsetRange("t", 0, 0, 12),), new=frozenset("t"))
+    watch.remember()
+    assert json.loads(files[f"{3:020d}.json"]) == {"t": _B, "u": _A}
 
 
 def test_topics_that_the_job_no_longer_reads_are_optional(look):

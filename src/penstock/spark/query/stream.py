@@ -92,13 +92,13 @@ class KafkaWatch:
         self._changes = TopicChanges()
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records of the topics that exist.
+        """Return the records that are to be read, of the topics that exist.
 
         Raises:
             LostRecordsError: topics changed so that records are lost, and the policy is to stop.
         """
         self._changes = self._topics.check(number)
-        if not self._changes.gone:
+        if not self._changes.replanned:
             return records
         return read_ranges(records, self._kafka, self._read, self._changes.planned)
 

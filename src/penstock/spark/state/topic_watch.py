@@ -2,7 +2,8 @@
 
 Spark identifies a topic by its name. A recreated topic starts at offset 0 again, and Spark would
 continue at the offset it had reached in the old topic, or at the end of the new one. If a topic is
-deleted before its records are read, Spark waits for it, again at each start.
+deleted before its records are read, Spark waits for it, again at each start. A topic that is away
+for a batch and comes back, Spark reads again from its first record.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.errors import StreamingQueryException
@@ -24,6 +25,7 @@ from penstock.spark.state.files import WHAT_TO_DO, StateFiles
 from penstock.spark.state.losses import OffsetRange, planned_ranges
 
 _LOG = logging.getLogger(__name__)
+_Offsets = Mapping[tuple[str, int], int]
 _UNKNOWN: Final = "UnknownTopicOrPartitionException"
 
 
@@ -33,23 +35,49 @@ class TopicChanges:
 
     Attributes:
         planned: offset ranges to read from topics that exist.
-        gone: whether some topic of the batch does not exist.
+        replanned: whether these are not the ranges of Spark's batch, because a topic does not
+            exist, or is back and was read before.
         lost: ranges that cannot be read because their topic is gone, or that are skipped because
             their topic was recreated and they are below the checkpoint's offset.
-        new: topics of which no batch before had a partition.
+        new: topics of which no batch before has read a record.
     """
 
     planned: tuple[OffsetRange, ...] = ()
-    gone: bool = False
+    replanned: bool = False
     lost: tuple[OffsetRange, ...] = ()
     new: frozenset[str] = frozenset()
 
 
-class TopicWatch:
-    """Checks the topics of each batch before it is taken; their ids are kept beside the checkpoint.
+@dataclass(frozen=True, slots=True)
+class _Topics:
+    """The topics of a query: their ids, and the offsets up to which it read what is away now."""
 
-    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name. `topics`
-    are those that the job is told to read; if given, it may have lost access to others by now.
+    ids: Mapping[str, str]
+    left: _Offsets
+
+    @classmethod
+    def parse(cls, text: str) -> _Topics:
+        """Return them from `{topic: id, "topic/partition": offset}`."""
+        ids, left = {}, {}
+        for name, value in dict(json.loads(text)).items():
+            topic, _, partition = name.partition("/")  # no topic has one in its name
+            if partition:
+                left[topic, int(partition)] = int(value)
+            else:
+                ids[topic] = value
+        return cls(ids, left)
+
+    def __str__(self) -> str:
+        left = {f"{topic}/{partition}": offset for (topic, partition), offset in self.left.items()}
+        return json.dumps({**self.ids, **left})
+
+
+class TopicWatch:
+    """Checks the topics of each batch before it is taken, and keeps them beside the checkpoint.
+
+    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name, and the
+    next offset of each partition that is away. `topics` are those that the job is told to read; if
+    given, it may have lost access to others by now.
     """
 
     def __init__(
@@ -66,8 +94,8 @@ class TopicWatch:
         self._policy = policy
         self._topics = topics
         names = files.names()
-        self._known = self._read_ids(names[-1]) if names else {}
-        self._found: dict[str, str] = {}
+        self._known = self._read_topics(names[-1]) if names else _Topics({}, {})
+        self._found = self._known
 
     def check(self, batch: int) -> TopicChanges:
         """Compare the topics of a batch with those of the batches before.
@@ -78,15 +106,15 @@ class TopicWatch:
         """
         starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
         found, gone = self._find_topics(sorted({topic for topic, _ in ends}))
-        planned = planned_ranges(starts, ends)
+        ids = self._known.ids
+        recreated = {topic for topic in found if ids.get(topic, found[topic]) != found[topic]}
+        begins = self._begin(batch, starts, ends, recreated)
+        self._found = replace(self._found, ids={**ids, **found})
+        planned = planned_ranges(begins, ends)
         unread = tuple(each for each in planned if each.topic in gone)
-        left = tuple(each for each in planned if each.topic not in gone)
         ends = {place: end for place, end in ends.items() if place[0] not in gone}
-        recreated = {
-            topic for topic in found if self._known.get(topic, found[topic]) != found[topic]
-        }
-        self._found = self._known | found
-        problems = _describe_changes(recreated, starts, ends)
+        old = {place: at for place, at in self._known.left.items() if place[0] in recreated}
+        problems = _describe_changes(recreated, old | starts, ends)
         skipped = tuple(
             OffsetRange(topic, partition, 0, min(start, ends[topic, partition]))
             for (topic, partition), start in sorted(starts.items())
@@ -98,8 +126,39 @@ class TopicWatch:
             problems.append(f"{_list_ranges(skipped)} of the new one would not be read")
         if problems:
             self._log_change(f"before batch {batch} topics changed: {'; '.join(problems)}")
-        new = frozenset({topic for topic, _ in ends} - {topic for topic, _ in starts})
-        return TopicChanges(left, bool(gone), (*unread, *skipped), new)
+        return TopicChanges(
+            planned=tuple(each for each in planned if each.topic not in gone),
+            replanned=bool(gone) or begins != starts,
+            lost=(*unread, *skipped),
+            new=frozenset({topic for topic, _ in ends} - {topic for topic, _ in begins}),
+        )
+
+    def _begin(
+        self, batch: int, starts: _Offsets, ends: _Offsets, recreated: set[str]
+    ) -> dict[tuple[str, int], int]:
+        """Return where to begin: at the starts of Spark, or further on in what is back.
+
+        A place stays known until Spark's starts have passed it: a batch may have a limit.
+        """
+        left = {
+            place: start
+            for place, start in self._known.left.items()
+            if place[0] not in recreated and start > starts.get(place, 0)
+        }
+        back = {place: start for place, start in left.items() if place in ends}
+        if back:
+            _LOG.warning(
+                "before batch %d partitions came back, and are read on from %s",
+                batch,
+                _list_offsets(back),
+            )
+        away = {
+            place: left.get(place, start)
+            for place, start in starts.items()
+            if place not in ends and place[0] not in recreated
+        }
+        self._found = replace(self._found, left={**left, **away})
+        return {**starts, **back}
 
     def _find_topics(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
         """Return the ids of the topics that exist, and the names of the others."""
@@ -117,14 +176,14 @@ class TopicWatch:
         _LOG.warning("%s", sentence)
 
     def remember(self) -> None:
-        """Store the ids found, once the batch is done; until then changes are reported."""
+        """Store the topics found, once the batch is done; until then changes are reported."""
         if self._found != self._known:
-            self._files.append(json.dumps(self._found))
+            self._files.append(str(self._found))
             self._known = self._found
 
-    def _read_ids(self, name: str) -> dict[str, str]:
+    def _read_topics(self, name: str) -> _Topics:
         try:
-            return dict(json.loads(self._files.read(name) or ""))
+            return _Topics.parse(self._files.read(name) or "")
         except (ValueError, TypeError) as error:
             raise CheckpointError(
                 f"the file {self._files.locate(name)} is damaged ({error}), expected the ids of "
@@ -151,12 +210,11 @@ def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> No
         raise
 
 
-def _describe_changes(
-    recreated: set[str], starts: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
-) -> list[str]:
+def _describe_changes(recreated: set[str], starts: _Offsets, ends: _Offsets) -> list[str]:
     problems = [
         f"{topic} was deleted and recreated, and the records of the old one from "
-        f"{_list_starts(topic, starts)} on are lost"
+        f"{_list_offsets({each: at for each, at in starts.items() if each[0] == topic})} on are "
+        "lost"
         for topic in sorted(recreated)
     ]
     for (topic, partition), start in sorted(starts.items()):
@@ -172,9 +230,7 @@ def _list_ranges(ranges: Iterable[OffsetRange]) -> str:
     return ", ".join(map(str, ranges))
 
 
-def _list_starts(topic: str, starts: Mapping[tuple[str, int], int]) -> str:
+def _list_offsets(offsets: _Offsets) -> str:
     return ", ".join(
-        f"{name}/{partition} {start}"
-        for (name, partition), start in sorted(starts.items())
-        if name == topic
+        f"{topic}/{partition} {offset}" for (topic, partition), offset in sorted(offsets.items())
     )
