@@ -199,7 +199,7 @@ def _invoke(client: Any, function: str, events: Sequence[Any]) -> list[Any]:
     if _is_too_large(payload):
         raise _NotAcceptedError(
             f"found an event of {len(payload):,} bytes as text, and Lambda takes fewer than "
-            f"{_LARGEST:,}: write it with `penstock produce`, then delete it from the bucket"
+            f"{_LARGEST:,}: write all that are left with `penstock produce`, then delete the object"
         )
     try:
         answer = client.invoke(FunctionName=function, Payload=payload)

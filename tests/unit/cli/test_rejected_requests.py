@@ -144,7 +144,7 @@ def test_an_event_that_is_too_large_for_lambda_stays_and_stops_no_other(
         code, out = run("replay", f"{function}/")
 
         first, second, summary = out.splitlines()
-        said = " bytes as text, and Lambda takes fewer than 6,291,456: write it with `penstock prod"
+        said = " bytes as text, and Lambda takes fewer than 6,291,456: write all that are left"
         assert first.startswith(f"{keys[0]} stays: 1 of {events} events are left: found an event o")
         assert second.startswith(f"{keys[1]} stays: found an event of 6,600,")
         assert said in first

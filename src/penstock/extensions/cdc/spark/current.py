@@ -255,13 +255,16 @@ class Deletions:
         table = IcebergTable(spark, self._name)
         key = [StructField(each.name, each.dataType) for each in deleted.schema]
         grow_table(spark, table, StructType([each for each in key if each.name not in POSITION]))
+        if _REMEMBERED_AT not in table.schema().names:
+            spark.sql(f"ALTER TABLE {self._name} ADD COLUMN {_REMEMBERED_AT} TIMESTAMP")
         deleted.withColumn(_REMEMBERED_AT, F.timestamp_seconds(F.lit(int(now)))).writeTo(
             self._name
         ).append()
         if now >= self._forget_at:
             self._forget_at = now + _DAY_SECONDS
             before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
-            statement = f"DELETE FROM {self._name} WHERE {_REMEMBERED_AT} < {before}"
+            written_at = f"COALESCE({_REMEMBERED_AT}, _changed_at)"
+            statement = f"DELETE FROM {self._name} WHERE {written_at} < {before}"
             run_commit(spark, statement, self._name)
         self._expiration.expire(table)
 
