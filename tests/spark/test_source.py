@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.query.source import SOURCE, read_topics, source_options
 from penstock.spark.rows import LAST_MILLISECOND
+from penstock.spark.state.losses import OffsetRange, take_removed
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
 
@@ -91,6 +93,23 @@ def test_removed_records_are_passed_or_end_the_query(job, read):
     for source in (SOURCE, _SPARK):
         with pytest.raises(Exception, match=r"data may have been lost|DATA_LOSS"):
             read(source, **start, failOnDataLoss="true")
+
+
+def test_each_query_of_a_driver_learns_what_it_found_removed(job, read):
+    job.send(*(b"%d" % number for number in range(6)))
+    job.delete(before=4)
+    start = {"startingOffsets": json.dumps({job.topic: {"0": 1}})}
+    planned, found = [OffsetRange(job.topic, 0, 1, 6)], []
+    set_query = partial(job.spark.sparkContext.setLocalProperty, "sql.streaming.queryId")
+    for query in ("one", "other"):
+        set_query(query)
+        read(SOURCE, **start)
+    for query in ("one", "other", "one", None):
+        set_query(query)
+        found.append(take_removed(job.spark, planned))
+
+    removed = [OffsetRange(job.topic, 0, 1, 4)]
+    assert found == [removed, removed, [], []]
 
 
 def test_a_stream_goes_on_where_that_of_spark_ended(job, tmp_path):
