@@ -335,7 +335,7 @@ def test_what_is_remembered_of_deletions_is_bounded(spark, job):
     assert spark.table(f"lake.{name}.files").count() == 1
     assert sorted(row.id for row in deleted.collect()) == [0, 1, 2, 3, 4]
 
-    spark.sql(f"ALTER TABLE lake.{name} DROP COLUMN _remembered_at")  # as tables of before have none
+    spark.sql(f"ALTER TABLE lake.{name} DROP COLUMN _remembered_at")  # as in an older table
     now[0] = time.time() + 30 * 86_400
     delete(5)  # the database made it long ago: a capture that stood still has written it now
     assert [row.id for row in spark.table(f"lake.{name}").collect()] == [5]

@@ -9,7 +9,7 @@ At every moment either the old or the new column is complete under the one name:
 After a crash, the next request for the column continues. `_before_1_x` stays: it holds the whole
 numbers that no double equals (`x` is null there), and the rows that another query wrote to `x`
 before the rename. Step 2 is repeated for these rows: after the rename, by a query that publishes
-rows that it staged before, and by `jobs/maintain_lake.py`.
+rows that it staged before or finds a part there, and by `jobs/maintain_lake.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
+from penstock.errors import SinkUnavailableError
 from penstock.spark.columns import (
     compare_columns,
     is_same,
@@ -38,6 +39,7 @@ from penstock.tables import Growth, NewColumn, cut_comment
 _LOG = logging.getLogger(__name__)
 
 _NEXT: Final = "_next_"
+_MOST_FILLS: Final = 3
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 
 
@@ -123,8 +125,15 @@ def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: Str
     # Numbers that no double equals are left out; their files would be rewritten each time.
     where = f"{name} IS NULL AND {value} IS NOT NULL"
     statement = f"UPDATE {table.name} SET {name} = {value} WHERE {where}"  # noqa: S608 # all quoted
-    run_commit(spark, statement, table.name)
-    table.refresh()
+    for left in reversed(range(_MOST_FILLS)):
+        try:
+            run_commit(spark, statement, table.name)
+            break
+        except SinkUnavailableError:  # a compaction has replaced the files
+            if not left:
+                raise
+        finally:
+            table.refresh()
 
 
 def _free_name(table: IcebergTable, column: str) -> str:

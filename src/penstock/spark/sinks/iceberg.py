@@ -163,6 +163,8 @@ class Lake(AppendSink):
         record = list_writers(table.properties()).get(batch.query)
         if is_written(self._name, table.commits(), record, batch, number):
             _LOG.info("%s has part %d of batch %d already", self._name, number, batch.number)
+            # The driver may have ended, or met other commits, between the append and this.
+            refill_columns(self._spark, table)
             return True
         if record is None:
             # Before the first append: without a record, the table has no rows of this query.
