@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -22,32 +23,48 @@ module "{name}" {{
   region            = "{region}"
   cidr              = "{cidr}"
   gateway_endpoints = []
-  zone_ids          = ["euc1-az2", "euc1-az1"]
+  zone_ids          = {zones}
 }}
 """
-_CIDRS = {"same": "10.0.0.0/16", "other": "10.4.0.0/16"}
+_TURNED = ["euc1-az2", "euc1-az1"]
+_NETWORKS = {"same": ("10.0.0.0/16", _TURNED), "other": ("10.4.0.0/16", _TURNED)}
 _MADE = {"euc1-az1": "10.0.0.0/18", "euc1-az2": "10.0.64.0/18"}
 
 
 @pytest.fixture(scope="module")
-def changes(cloud, tmp_path_factory):
-    """What a plan changes, by address, of two networks that were made with the other order."""
+def plan(cloud, tmp_path_factory):
+    """Plan networks that were made with the other order of zones, in a root of their own."""
     folder = tmp_path_factory.mktemp("zones")
-    given = {"account": _ACCOUNT, "region": _REGION}
-    calls = [_CALL.format(name=name, cidr=cidr, **given) for name, cidr in _CIDRS.items()]
-    (folder / "main.tf").write_text(
-        f'provider "aws" {{\n  region = "{_REGION}"\n}}\n{"".join(calls)}'
-    )
-    resources = [one for name in _CIDRS for one in _made(f"module.{name}")]
-    state = {"version": 4, "serial": 1, "lineage": "zones", "resources": resources}
-    (folder / "terraform.tfstate").write_text(json.dumps(state))
     copy_infra(ROOT / "infra/modules", folder / "modules")
     environ = local_environ(cloud.endpoint, _ACCOUNT, _REGION)
-    plan = ("plan", "-refresh=false", "-out=plan")
-    for words in (init_words(VERSION, environ), plan, ("show", "-json", "plan")):
-        done = run_terraform(folder, environ, *words)
+
+    def run(networks):
+        given = {"account": _ACCOUNT, "region": _REGION}
+        calls = [
+            _CALL.format(name=name, cidr=cidr, zones=json.dumps(zones), **given)
+            for name, (cidr, zones) in networks.items()
+        ]
+        (folder / "main.tf").write_text(
+            f'provider "aws" {{\n  region = "{_REGION}"\n}}\n{"".join(calls)}'
+        )
+        resources = [one for name in networks for one in _made(f"module.{name}")]
+        state = {"version": 4, "serial": 1, "lineage": "zones", "resources": resources}
+        (folder / "terraform.tfstate").write_text(json.dumps(state))
+        done = run_terraform(folder, environ, *init_words(VERSION, environ))
         assert done.returncode == 0, done.stdout + done.stderr
-    return {one["address"]: one["change"] for one in json.loads(done.stdout)["resource_changes"]}
+        planned = run_terraform(folder, environ, "plan", "-refresh=false", "-out=plan")
+        return planned, partial(run_terraform, folder, environ, "show", "-json", "plan")
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def changes(plan):
+    """What a plan changes, by address."""
+    planned, show = plan(_NETWORKS)
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    found = json.loads(show().stdout)["resource_changes"]
+    return {one["address"]: one["change"] for one in found}
 
 
 def _made(module):
@@ -82,6 +99,15 @@ def test_another_order_of_zones_replaces_no_subnet(changes, zone):
 
     assert "delete" not in change["actions"]
     assert change["after"]["cidr_block"] == _MADE[zone]
+
+
+def test_a_zone_in_a_range_that_another_one_keeps_is_refused(plan):
+    planned, _ = plan({"moved": ("10.0.0.0/16", ["euc1-az2", "euc1-az3"])})
+
+    assert planned.returncode == 1
+    assert "by their places two of its zones would have one range" in " ".join(
+        planned.stderr.replace("│", "").split()
+    )
 
 
 def test_another_range_replaces_the_subnets_within_it(changes):
