@@ -16,5 +16,7 @@ from tests.refusals import fails
         ("scheduler", "list_schedules", "ValidationException"),
     ],
 )
-def test_a_token_that_no_page_named_is_refused(client, service, operation, code):
-    fails(code, "NextToken 'x' is unknown", getattr(client(service), operation), NextToken="x")
+@pytest.mark.parametrize("token", ["x", "999"])
+def test_a_token_that_no_page_named_is_refused(client, service, operation, code, token):
+    asked = getattr(client(service), operation)
+    fails(code, f"NextToken '{token}' is unknown", asked, NextToken=token)

@@ -25,7 +25,7 @@ class Pages:
     def cut(self, call: Call, found: Sequence[T]) -> tuple[list[T], dict[str, str]]:
         """Return the page that a call requests, and the token of the next one, if there is one."""
         token = call.params.get(self.token) or "0"
-        if not token.isdecimal():
+        if not token.isdecimal() or int(token) > len(found):
             raise AwsError(self.code, self.said.format(name=self.token, token=token))
         start = int(token)
         end = start + int(call.params.get(self.size) or self.default_size)
