@@ -28,9 +28,9 @@ locals {
     },
   )
   # The most tasks of a batch for which jobs bound them. By default it is the cores of the executors that run, for which
-  # Spark would ask for no others. A slot for each core would need AWS to tell the cores of a type; an unused one costs
-  # little. Steps have it, since other configurations of a cluster replace it.
-  _slots_of_a_node = 4
+  # Spark would ask for no others. The usual types have four cores for each xlarge, and an unused slot costs little.
+  # Steps have it, since other configurations of a cluster replace it.
+  _slots_of_a_node = endswith(var.cluster.core_type, ".large") ? 2 : 4 * try(tonumber(regex("[.]([0-9]+)xlarge$", var.cluster.core_type)[0]), 1)
   settings         = { "spark.default.parallelism" = tostring(var.cluster.core_nodes * local._slots_of_a_node) }
 
   _has_iceberg = anytrue([for jar in var.artifacts.jars : startswith(jar, "/usr/share/aws/iceberg/")])
