@@ -29,6 +29,7 @@ KNOWN_CATALOG: Final = "penstock_known"
 _CONFLICT: Final = ".CommitFailedException"
 # Those of a statement for a commit that another one came before.
 _CONFLICTS: Final = ("exceptions.ValidationException", f"exceptions{_CONFLICT}")
+_MOST_TRIES: Final = 3
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ANCESTOR: Final = ".CherrypickAncestorCommitException"
 _COPIED_FROM: Final = "source-snapshot-id"
@@ -99,6 +100,23 @@ def run_commit(spark: SparkSession, statement: str, name: str) -> None:
         if any(each in str(error) for each in _CONFLICTS):
             raise SinkUnavailableError(f"another commit to {name} came first") from error
         raise
+
+
+def repeat_commit(spark: SparkSession, statement: str, table: IcebergTable) -> None:
+    """Run a statement that commits to a table, and run it again if other commits come first.
+
+    Raises:
+        SinkUnavailableError: other commits came first each time.
+    """
+    for left in reversed(range(_MOST_TRIES)):
+        try:
+            run_commit(spark, statement, table.name)
+            return
+        except SinkUnavailableError:
+            if not left:
+                raise
+        finally:
+            table.refresh()
 
 
 class IcebergTable:

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import SinkUnavailableError
 from penstock.settings import Settings, parse_names, setting
 from penstock.spark.lake.expiration import expire_snapshots
-from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table, run_commit
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table, repeat_commit
 from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS
 
@@ -21,8 +20,6 @@ _CALL: Final = f"CALL {LAKE_CATALOG}.system"
 _HOUR: Final = 3_600
 # Readers merge them with their data file; one with so many is written again without its rows.
 _MOST_DELETE_FILES: Final = 3
-# A step that changes files which another commit has changed meanwhile is taken again so often.
-_MOST_CONFLICTS: Final = 2
 
 _Step = Callable[[], Any]
 
@@ -109,16 +106,13 @@ def _list_steps(
     spark: SparkSession, found: IcebergTable, settings: MaintainSettings, now: int
 ) -> dict[str, _Step]:
     """Return the steps of maintenance in their order, each by the name of what it is about."""
-    table, run = settings.lake_table, partial(run_commit, spark, name=found.name)
+    table, run = settings.lake_table, partial(repeat_commit, spark, table=found)
     options = {
         "target-file-size-bytes": settings.file_mib * 2**20,
         "delete-file-threshold": _MOST_DELETE_FILES,
     }
     data, deletes = write_compaction(table, options)
-
-    def expire() -> None:
-        found.refresh()
-        expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
+    expire_before = (now - settings.keep_hours * _HOUR) * 1_000
 
     def remove_orphans() -> int:
         return spark.sql(
@@ -132,7 +126,7 @@ def _list_steps(
         "data files": lambda: run(data),
         "delete files": lambda: run(deletes),
         "manifests": lambda: run(f"{_CALL}.rewrite_manifests(table => '{table}')"),
-        "snapshots": expire,
+        "snapshots": lambda: expire_snapshots(found, expire_before),
         "orphan files": remove_orphans,
     }
 
@@ -142,21 +136,12 @@ def _take_steps(table: str, steps: Mapping[str, _Step]) -> dict[str, Any]:
     done, failed = dict[str, Any](), dict[str, Exception]()
     for name, step in steps.items():
         try:
-            done[name] = _take_step(step)
+            done[name] = step()
         except Exception as error:  # whatever Spark, Iceberg or S3 refuse
             failed[name] = error
     if failed:
         raise ExceptionGroup(f"{table}: {', '.join(failed)} failed", [*failed.values()])
     return done
-
-
-def _take_step(step: _Step) -> Any:
-    for _ in range(_MOST_CONFLICTS):
-        try:
-            return step()
-        except SinkUnavailableError:
-            continue
-    return step()
 
 
 def write_compaction(table: str, options: Mapping[str, int]) -> tuple[str, str]:

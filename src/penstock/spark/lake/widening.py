@@ -24,7 +24,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from penstock.errors import SinkUnavailableError
 from penstock.spark.columns import (
     compare_columns,
     is_same,
@@ -33,13 +32,12 @@ from penstock.spark.columns import (
     to_field,
 )
 from penstock.spark.lake.conversion import convert, quote
-from penstock.spark.lake.iceberg import IcebergTable, run_commit
+from penstock.spark.lake.iceberg import IcebergTable, repeat_commit
 from penstock.tables import Growth, NewColumn, cut_comment
 
 _LOG = logging.getLogger(__name__)
 
 _NEXT: Final = "_next_"
-_MOST_FILLS: Final = 3
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 
 
@@ -125,15 +123,7 @@ def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: Str
     # Numbers that no double equals are left out; their files would be rewritten each time.
     where = f"{name} IS NULL AND {value} IS NOT NULL"
     statement = f"UPDATE {table.name} SET {name} = {value} WHERE {where}"  # noqa: S608 # all quoted
-    for left in reversed(range(_MOST_FILLS)):
-        try:
-            run_commit(spark, statement, table.name)
-            break
-        except SinkUnavailableError:  # a compaction has replaced the files
-            if not left:
-                raise
-        finally:
-            table.refresh()
+    repeat_commit(spark, statement, table)
 
 
 def _free_name(table: IcebergTable, column: str) -> str:
