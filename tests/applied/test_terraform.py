@@ -193,7 +193,7 @@ def test_the_policy_of_a_users_secret_names_that_secret(client, name):
 
 @pytest.mark.usefixtures("changed")
 def test_the_way_is_complete_once_nobody_must_accept(cloud, outputs):
-    """Who takes an acceptance back rejects the endpoint for ever, so there is another."""
+    """Removing an acceptance rejects the endpoint for good, so it is created again."""
     assert _find_missing_hop(cloud, outputs["broker"]) is None
 
 

@@ -60,7 +60,7 @@ def plan(cloud, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def changes(plan):
-    """What a plan changes, by address."""
+    """The changes of a plan, by address."""
     planned, show = plan(_NETWORKS)
     assert planned.returncode == 0, planned.stdout + planned.stderr
     found = json.loads(show().stdout)["resource_changes"]

@@ -87,7 +87,7 @@ def test_every_output_has_each_change_once(spark, lake_folder, tmp_path, items):
 
 
 def test_a_refined_table_has_a_commit_for_each_result(spark, lake_folder, tmp_path):
-    """A table that is made anew would bring snapshots back that expire meanwhile."""
+    """Creating the table again would restore snapshots that expire meanwhile."""
     name, number = f"cdc.film_{secrets.token_hex(4)}", count()
     query = f"SELECT id, SMALLINT(id) AS few, DECIMAL(rate) AS rate FROM lake.{name} WHERE rate > 1"
     refined = [RefinedTable(f"{name}_refined", query, "few")]

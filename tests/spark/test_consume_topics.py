@@ -42,7 +42,7 @@ def test_a_new_partition_is_read_from_its_start(job):
 
 
 def test_a_topic_that_is_new_to_the_job_begins_with_its_first_record(job, capsys, caplog):
-    """What it lost before is nobody's loss, other than with a new partition of a known topic."""
+    """Records deleted before are not lost, unless the partition is new in a known topic."""
     v1, other = job.register(_V1), job.add_topic()
     job.send(make_reading(v1, "a"))
     job.run()

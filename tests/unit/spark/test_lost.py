@@ -105,7 +105,7 @@ def test_one_lost_record_is_noticed(start) -> None:
 
 
 def test_what_a_new_topic_lost_before_is_no_loss(caplog) -> None:
-    """What it loses while it is read is one, as is all that a new partition lacks."""
+    """Records deleted while it is read are lost, as are the first ones of a new partition."""
     with caplog.at_level(logging.WARNING):
         lost, _ = _watch("sensor 0 0 230", 78, starts=(0, 0), new={"sensor"})
     assert lost == ()

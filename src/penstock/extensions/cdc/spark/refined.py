@@ -55,10 +55,10 @@ class RefinedTable:
             self._expiration.expire(IcebergTable(batch.spark, name))
 
     def _replace(self, rows: DataFrame, name: str) -> None:
-        """Replace the rows of the table; make it anew only for other columns.
+        """Replace the rows of the table; create it again only if its columns have changed.
 
-        A table that is made anew has the snapshots of before the query ran, also those that have
-        expired since, with files that are gone.
+        That restores the snapshots from before the query ran, including those that have expired
+        since, whose files are gone.
         """
         spark, writer = rows.sparkSession, rows.writeTo(name)
         made_for = f"{rows.schema.simpleString()} by {self.by}"
