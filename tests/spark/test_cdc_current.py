@@ -266,6 +266,7 @@ def test_files_stay_few_without_maintenance(job, monkeypatch):
 def test_files_of_maintenance_stay_whole_while_changes_come(spark, job, monkeypatch):
     """They are larger than those that the job makes of small ones."""
     monkeypatch.setattr(current, "_COMPACTED_BYTES", 8 * 2**10)
+    monkeypatch.setattr(current, "_COMPACTED_COMMITS", 6)
     film = Source()
     for _ in range(5):
         for _ in range(4):
@@ -276,13 +277,13 @@ def test_files_of_maintenance_stay_whole_while_changes_come(spark, job, monkeypa
     ((path, size),) = _find_files(job)
     assert size > 2 * current._COMPACTED_BYTES
 
-    for number in range(20):
+    for number in range(12):
         film.update(number % 3, rate=float(number))
         job.take(job.place(film.log))
         film.log.clear()
     left = _find_files(job)
     assert (path, size) in left
-    assert len(left) < 20
+    assert len(left) < 12
     assert job.rows() == film.rows
 
 
