@@ -38,10 +38,15 @@ class Host:
         command = ["javac", f"-J{SHORT_LIVED[0]}", "-d", str(self.folder), "-cp", _JARS, str(_JAVA)]
         subprocess.run(command, check=True)
 
-    def run(self, language: str, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a client with words after the file that tells it where everything is."""
-        told = self.folder / "client.json"
-        told.write_text(json.dumps(self._client()))
+    def run(
+        self, language: str, *words: str, **registry: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a client with words after the file that tells it where everything is.
+
+        `registry` is what that file says of the registry instead.
+        """
+        told, client = self.folder / "client.json", self._client()
+        told.write_text(json.dumps(client | {"registry": client["registry"] | registry}))
         return self._run([*self._choose(language), str(told), *words])
 
     def penstock(self, *words: str, registry: str = "") -> subprocess.CompletedProcess[str]:

@@ -63,6 +63,17 @@ def test_a_client_reads_what_the_consumer_function_has_written(host, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_that_the_registry_refuses_passes_no_record(host, language):
+    words = ["--count", "1"] if language == "python" else ["1"]
+
+    done = host.run(language, "sensor", *words, external_id="of-another-consumer")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "sts:AssumeRole" in done.stderr
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_client_writes_a_record_that_becomes_a_row(host, language):
     device = f"from-{language}"
     event = {"deviceId": device, "timestamp": int(time.time() * 1_000)}

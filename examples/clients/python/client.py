@@ -26,6 +26,8 @@ from kafka.errors import AuthorizationError
 _VERSION, _PLAIN, _ZLIB = 3, 0, 5  # the first bytes of a frame of AWS Glue
 _HEADER_SIZE = 18  # the two, and the UUID of a schema version
 _MOST_BYTES = 16 * 1024 * 1024  # of a record, decompressed
+# What damaged bytes raise in zlib and fastavro.
+_UNREADABLE = (ValueError, EOFError, LookupError, ArithmeticError, zlib.error)
 
 
 def main() -> int:
@@ -67,7 +69,7 @@ def read(client: dict[str, Any], topic: str, count: int) -> None:
         for record in consumer:
             try:
                 shown = {"value": decode(record.value, find_schema)}
-            except (ValueError, EOFError, zlib.error) as error:
+            except _UNREADABLE as error:  # if Glue cannot be asked, another run reads the record
                 shown = {"unreadable": str(error)}
             place = {"partition": record.partition, "offset": record.offset}
             print(json.dumps(place | shown, default=str), flush=True)
@@ -107,7 +109,10 @@ def decode(value: bytes | None, find_schema: Any) -> Any:
 
 def get_schema(glue: Any, version_id: str) -> Any:
     """Return the schema of a version."""
-    shown = glue.get_schema_version(SchemaVersionId=version_id)
+    try:
+        shown = glue.get_schema_version(SchemaVersionId=version_id)
+    except glue.exceptions.EntityNotFoundException as error:
+        raise ValueError(f"the registry has no version {version_id}") from error
     return fastavro.parse_schema(json.loads(shown["SchemaDefinition"]))
 
 

@@ -20,9 +20,11 @@ import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.glue.GlueClient;
+import software.amazon.awssdk.services.glue.model.EntityNotFoundException;
 import software.amazon.awssdk.services.glue.model.GetSchemaVersionResponse;
 import software.amazon.awssdk.services.sts.StsClient;
 import software.amazon.awssdk.services.sts.auth.StsAssumeRoleCredentialsProvider;
@@ -76,6 +78,9 @@ public final class Client {
           }
           consumer.commitSync();
         } catch (RecordDeserializationException error) { // without this it would stop here for ever
+          if (isOutage(error)) {
+            throw error; // another run reads the record again
+          }
           System.out.printf("%d/%d unreadable%n", error.topicPartition().partition(), error.offset());
           consumer.seek(error.topicPartition(), error.offset() + 1);
           count--;
@@ -156,6 +161,13 @@ public final class Client {
 
   private static Region region(JsonNode client) {
     return Region.of(client.get("region").asText());
+  }
+
+  /** Whether the registry could not be asked; it answers that it does not have a version. */
+  private static boolean isOutage(Throwable error) {
+    return error != null
+        && !(error instanceof EntityNotFoundException)
+        && (error instanceof SdkException || isOutage(error.getCause()));
   }
 
   private static boolean isRefusal(Throwable error) {
