@@ -138,6 +138,7 @@ module "emr" {
       program   = module.spark["spark"].places.programs[run.program]
     } if contains(each.value.jobs, run.role)
   }
+  topic_arn = module.alarms.topic_arn
 
   permissions_boundary = var.permissions_boundary
 }

@@ -217,10 +217,7 @@ module "alarms" {
   load_balancers     = local.load_balancers
   producers          = { for name, producer in local.producers : name => { function = producer.function, schema = producer.schema } }
   retention          = var.retention
-  spark = length(var.jobs) == 0 ? null : {
-    application_id = module.spark["spark"].application.id
-    clusters       = { for name, emr in module.emr : name => emr.cluster.id }
-  }
+  spark              = length(var.jobs) == 0 ? null : { application_id = module.spark["spark"].application.id }
   topic = {
     publishers  = concat(local.exposure == "privatelink" ? ["endpoint_services"] : [], length(var.jobs) == 0 ? [] : ["rules"])
     subscribers = var.subscribers

@@ -182,6 +182,24 @@ def test_the_endpoint_of_emr_lets_in_who_may_call_the_others(client):
 
 
 @pytest.mark.usefixtures("made")
+@pytest.mark.parametrize(
+    ("name", "kind", "states"),
+    [
+        ("step-ended", "EMR Step Status Change", ["FAILED", "CANCELLED", "INTERRUPTED"]),
+        ("cluster-ended", "EMR Cluster State Change", ["TERMINATED_WITH_ERRORS"]),
+    ],
+)
+def test_what_ends_on_the_cluster_of_emr_is_published(client, name, kind, states):
+    (cluster,) = client("emr", account=_ACCOUNT).list_clusters()["Clusters"]
+    rule = client("events", account=_ACCOUNT).describe_rule(Name=f"applied-{name}")
+    assert json.loads(rule["EventPattern"]) == {
+        "source": ["aws.emr"],
+        "detail-type": [kind],
+        "detail": {"clusterId": [cluster["Id"]], "state": states},
+    }
+
+
+@pytest.mark.usefixtures("made")
 @pytest.mark.parametrize("name", ["analytics_jobs_a", "billing_jobs_a"])
 def test_the_policy_of_a_users_secret_names_that_secret(client, name):
     secrets = client("secretsmanager", account=_ACCOUNT)

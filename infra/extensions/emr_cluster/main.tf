@@ -4,7 +4,6 @@ locals {
   _all = merge({ for name, job in var.platform.jobs == null ? {} : var.platform.jobs.named : name => merge(job, { parameters_path = null }) }, var.jobs_of_others)
   jobs = { for name in var.jobs : name => local._all[name] if contains(keys(local._all), name) }
 
-  name    = "${var.platform.prefix}-step-ended"
   ways_in = { for name in setintersection(keys(var.platform.network.egress), ["brokers", "endpoints"]) : name => var.platform.network.egress[name] if var.platform.network.egress[name].cidr == null }
 }
 
@@ -32,6 +31,7 @@ module "cluster" {
   policies        = merge(values(local.jobs)[*].policies...)
   retention       = var.platform.retention
   runs            = { for name, run in merge(values(local.jobs)[*].runs...) : name => { arguments = run.arguments, program = run.program } }
+  topic_arn       = var.platform.alarms.topic_arn
 
   permissions_boundary = var.platform.permissions_boundary
 }
@@ -45,44 +45,4 @@ resource "aws_vpc_security_group_ingress_rule" "this" {
   from_port                    = each.value.port
   to_port                      = coalesce(each.value.to_port, each.value.port)
   referenced_security_group_id = module.cluster.security_group_id
-}
-
-resource "aws_cloudwatch_event_rule" "this" {
-  name        = local.name
-  description = "Steps of clusters of EMR that failed, were cancelled or interrupted"
-  event_pattern = jsonencode({
-    source      = ["aws.emr"]
-    detail-type = ["EMR Step Status Change"]
-    detail      = { clusterId = [module.cluster.cluster.id], state = ["FAILED", "CANCELLED", "INTERRUPTED"] }
-  })
-}
-
-resource "aws_cloudwatch_event_target" "this" {
-  arn  = var.platform.alarms.topic_arn
-  rule = aws_cloudwatch_event_rule.this.name
-
-  input_transformer {
-    input_paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state", step = "$.detail.stepId" }
-    input_template = "\"The step <step> (<name>) of the cluster <cluster> is <state>. Read its log on S3 in <cluster>/steps/<step>/, fix the cause, and submit it again by its submit command.\""
-  }
-}
-
-resource "aws_cloudwatch_event_rule" "cluster" {
-  name        = "${var.platform.prefix}-cluster-ended"
-  description = "Clusters of EMR that ended with errors"
-  event_pattern = jsonencode({
-    source      = ["aws.emr"]
-    detail-type = ["EMR Cluster State Change"]
-    detail      = { clusterId = [module.cluster.cluster.id], state = ["TERMINATED_WITH_ERRORS"] }
-  })
-}
-
-resource "aws_cloudwatch_event_target" "cluster" {
-  arn  = var.platform.alarms.topic_arn
-  rule = aws_cloudwatch_event_rule.cluster.name
-
-  input_transformer {
-    input_paths    = { cluster = "$.detail.clusterId", name = "$.detail.name", state = "$.detail.state" }
-    input_template = "\"The cluster <cluster> (<name>) is <state>, and its steps have ended. See why with aws emr describe-cluster, fix the cause, apply for another cluster, and submit its jobs again.\""
-  }
 }

@@ -101,7 +101,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application and the clusters whose failed runs, steps and ends are published, the alarms of jobs, and the schedules of runs; null for none."
+  description = "The EMR Serverless application whose failed runs are published, the alarms of jobs, and the schedules of runs; null for none."
   type = object({
     # Of jobs, as infra/modules/job puts them out.
     alarms = optional(map(object({
@@ -117,9 +117,7 @@ variable "spark" {
       threshold   = optional(number)
     })), {})
     application_id = string
-    # By name: ids of clusters of EMR.
-    clusters  = optional(map(string), {})
-    schedules = optional(set(string), [])
+    schedules      = optional(set(string), [])
   })
   default = null
 }

@@ -148,3 +148,8 @@ variable "runs" {
     error_message = "The programs are ${join(", ", values(var.runs)[*].program)}; write each as s3://BUCKET/KEY.py."
   }
 }
+
+variable "topic_arn" {
+  description = "The topic that is told of steps that failed and of a cluster that ended with errors; rules of EventBridge may publish to it."
+  type        = string
+}

@@ -22,4 +22,9 @@ module "emr_cluster" {
   }
   parameters_path = "/sales"
   retention       = { force_destroy = true, key_deletion_days = 7, log_days = 30 }
+  topic_arn       = aws_sns_topic.emr.arn
+}
+
+resource "aws_sns_topic" "emr" {
+  name = "applied-alarms"
 }

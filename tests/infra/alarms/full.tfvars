@@ -16,7 +16,6 @@ retention   = { key_deletion_days = 7 }
 spark = {
   alarms         = { consume-behind = { description = "Records wait.", dimensions = { service = "consume" }, metric = "RecordsBehind", minutes = 15, missing = "ignore", namespace = "Penstock", section = "spark-jobs", threshold = 500 } }
   application_id = terraform_data.later.output
-  clusters       = { emr = "j-1ABCDEFGHIJKL" }
   schedules      = ["penstock-producer-consumer-sync"]
 }
 tables    = ["penstock-producer-readings"]

@@ -22,3 +22,4 @@ network = {
 parameters_path = "sales/"
 policies        = { totals = "none" }
 runs            = { totals = { program = "jobs/sales.py" } }
+topic_arn = "arn:aws:sns:eu-central-1:222222222222:penstock-analytics-alarms"

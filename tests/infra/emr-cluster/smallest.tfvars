@@ -10,3 +10,4 @@ network = {
   subnet_id = "subnet-0123456789abcdef0"
   egress    = {}
 }
+topic_arn = "arn:aws:sns:eu-central-1:222222222222:penstock-analytics-alarms"
