@@ -1,8 +1,4 @@
-"""Rungs of change data capture: a table that is kept equal to one of a database.
-
-Two ways read the same topic: the job, and Iceberg's own sink of Kafka Connect, which appends each
-change.
-"""
+"""The rung of change data capture: a table that is kept equal to one of a database."""
 
 from __future__ import annotations
 
@@ -12,16 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
-from bench.connect import running_sink
-from bench.ladder import Form, Result, least, reported
-from bench.spark.changes import CHANGES as TOPIC
-from bench.spark.changes import SCHEMAS, ChangeTopic, CurrentJob
+from bench.ladder import Form, Result, least
+from bench.spark.changes import ChangeTopic, CurrentJob
 from bench.spark.world import World, world_for
 from penstock.extensions.cdc.spark.current import CurrentTable
 
 _ROWS_SHARE, _CHANGES_SHARE = 10, 40  # of the records of a run: the rows, and a batch's changes
 _WARM: Final = 2  # batches in which the JVM compiles
-_SINK: Final = "bench.film_sink"
 
 
 class _Batch(NamedTuple):
@@ -76,18 +69,6 @@ def _take_batches(world: World, form: Form) -> _Job:
     return job
 
 
-@cache
-def _append_changes(world: World, form: Form) -> float:
-    """Let the sink append the topic, then more changes; return its CPU time of one of these."""
-    topic = _open_topic(world, form)
-    with running_sink(world, TOPIC, SCHEMAS, _SINK) as sink:
-        sink.wait_for(topic.records)
-        spent, before = sink.cpu_seconds(), topic.records
-        topic.write_batches(form.turns)
-        sink.wait_for(topic.records)
-        return (sink.cpu_seconds() - spent) / (topic.records - before) * 1e6
-
-
 def _microseconds(job: _Job, form: Form) -> float:
     """Return the CPU time of a change in the batches that count."""
     batches = job.batches[-form.turns :]
@@ -109,30 +90,11 @@ def _keep_speed(form: Form) -> Result:
     return Result(figure, "changes per second", parts)
 
 
-def _append_all(form: Form) -> Result:
-    world = world_for(form)
-    job, theirs = _take_batches(world, form), _append_changes(world, form)
-    ours = _microseconds(job, form)
-    parts = {
-        "records": float(job.topic.changes),
-        "product_cpu_microseconds": ours,
-        "sink_cpu_microseconds": theirs,
-        "product_rows": float(world.spark.table(job.table).count()),
-        "sink_rows": float(world.spark.table(f"lake.{_SINK}").count()),
-    }
-    return Result(theirs / ours, "times", parts)
-
-
 CHANGES = (
     least(
         "cdc-speed",
         "How many changes a second does a job bring into the current table, rows at random?",
         20_000,
         _keep_speed,
-    ),
-    reported(
-        "cdc-sink",
-        "What does a change cost, in CPU, against Iceberg's sink, which only appends it?",
-        _append_all,
     ),
 )

@@ -82,7 +82,6 @@ def _version(number: int, name: str, schema: Schema) -> SchemaVersion:
 
 
 KEY, VALUE = _version(1, "film-key", _KEY), _version(2, "film-value", _ENVELOPE)
-SCHEMAS: Final = {int.from_bytes(each.key.id): each.schema for each in (KEY, VALUE)}
 CHANGES: Final = "films.public.film"
 
 
