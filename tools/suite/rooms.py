@@ -17,7 +17,7 @@ class Room:
 
     name: str
     path: str
-    waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
+    waits: bool = False  # waits for Terraform, leases or functions, so it needs no core of its own
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
     longest: bool = False  # the others yield to it, which ends last anyway
     once: bool = False  # a failure is a finding, even if it does not come again
@@ -34,7 +34,7 @@ ROOMS = (
     Room("e2e", "tests/e2e", waits=True, spark=True, longest=True),
     Room("spark", "tests/spark", spark=True, longest=True),
     Room("localcloud-kafka", "localcloud/tests/kafka"),
-    Room("localcloud", "localcloud/tests"),
+    Room("localcloud", "localcloud/tests", waits=True),
     Room("applied", "tests/applied", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
     Room("faults", "tests/faults", waits=True, spark=True, once=True),
