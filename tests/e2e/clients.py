@@ -38,9 +38,7 @@ class Host:
         command = ["javac", f"-J{SHORT_LIVED[0]}", "-d", str(self.folder), "-cp", _JARS, str(_JAVA)]
         subprocess.run(command, check=True)
 
-    def run(
-        self, language: str, *words: str, **registry: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, language: str, *words: str, **registry: str) -> subprocess.CompletedProcess[str]:
         """Run a client with words after the file that tells it where everything is.
 
         `registry` is what that file says of the registry instead.
