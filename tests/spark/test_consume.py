@@ -88,6 +88,28 @@ def test_a_start_after_an_end_reads_on(job, capsys):
     assert [*job.spark.streams._jsqm.listListeners()] == [], "queries that ended are listening"
 
 
+def test_records_that_come_during_a_batch_wait_behind_it(job, capsys):
+    v1 = job.register(_V1)
+    job.send(make_reading(v1, "a"))
+
+    def send_more(rows):
+        if not sent:
+            sent.append(job.send(*(make_reading(v1, f"b{at}") for at in range(7))))
+        return rows
+
+    sent = []
+    query = job.start(trigger="1 second", transform=send_more)
+    try:
+        first, second = job.lines(capsys, 2)
+    finally:
+        query.stop()
+
+    assert [(line["Records"], line["RecordsBehind"]) for line in (first, second)] == [
+        (1, 7),
+        (7, 0),
+    ]
+
+
 def test_lost_records_are_named_and_stop_the_job(job, capsys):
     v1 = job.register(_V1)
     job.send(*(make_reading(v1, str(at)) for at in range(3)))

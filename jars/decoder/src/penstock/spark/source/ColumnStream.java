@@ -21,6 +21,7 @@ import scala.jdk.javaapi.CollectionConverters;
 final class ColumnStream
     implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
   private final KafkaMicroBatchStream kafka;
+  private Optional<Offset> reported = Optional.empty();
 
   ColumnStream(KafkaMicroBatchStream kafka) {
     this.kafka = kafka;
@@ -110,9 +111,18 @@ final class ColumnStream
     kafka.stop();
   }
 
+  /**
+   * Spark compares what was read with what there was when it planned the batch. Records that came
+   * meanwhile wait too, so it asks again after each batch.
+   */
   @Override
-  public Map<String, String> metrics(Optional<Offset> latest) {
-    return kafka.metrics(latest);
+  public Map<String, String> metrics(Optional<Offset> read) {
+    if (!read.equals(reported)) {
+      read.map(end -> kafka.deserializeOffset(end.json())) // that of a log is not Kafka's yet
+          .ifPresent(end -> kafka.latestOffset(end, ReadLimit.allAvailable()));
+      reported = read;
+    }
+    return kafka.metrics(read);
   }
 
   @Override
