@@ -35,7 +35,7 @@ _SMALLEST: Final = (
     ("consumer: endpoints of two brokers, in two zones", 4, "endpoint", HOURS),
     ("consumer: KMS keys (login, tables, lake, alarms)", 4, "key", 1),
     ("consumer: secrets of three programs", 3, "secret", 1),
-    ("consumer: metrics under alarm", 9, "alarm-metric", 1),
+    ("consumer: metrics under alarm", 10, "alarm-metric", 1),
     ("consumer: metrics of [what is open](#counts)", 2, "custom-metric", 1),
     ("consumer: private zone", 1, "zone", 1),
 )

@@ -112,6 +112,9 @@ module "alarms" {
     application_id = module.spark["spark"].application.id
     schedules      = concat(module.spark["spark"].schedules, local.retries)
   }
-  topic  = { publishers = var.spark == null ? [] : ["rules"], subscribers = var.subscribers }
-  tables = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)
+  topic = { publishers = var.spark == null ? [] : ["rules"], subscribers = var.subscribers }
+  tables = merge(
+    { for table in values(module.reading_store.errors) : table.name => table.due_index },
+    { for table in values(module.reading_store.readings) : table.name => null },
+  )
 }

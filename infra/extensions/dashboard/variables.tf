@@ -28,7 +28,7 @@ variable "platform" {
     })
     jobs = optional(object({ named = map(object({})), retries = set(string) }))
     store = optional(object({
-      errors   = map(object({ name = string }))
+      errors   = map(object({ due_index = string, name = string }))
       readings = map(object({ name = string }))
     }), { errors = {}, readings = {} })
   })

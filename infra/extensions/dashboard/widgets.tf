@@ -152,8 +152,12 @@ locals {
       metrics = [for name in local._error_tables : ["Penstock", "OldestDeadLetter", "Table", name, { label = name }]]
     },
     {
-      title   = "Writes that DynamoDB throttled", unit = "writes", stat = "Sum"
-      metrics = [for name in concat(local._error_tables, values(var.platform.store.readings)[*].name) : ["AWS/DynamoDB", "WriteThrottleEvents", "TableName", name, { label = name }]]
+      title = "Writes that DynamoDB throttled", unit = "writes", stat = "Sum"
+      metrics = concat(
+        [for name in concat(local._error_tables, values(var.platform.store.readings)[*].name) : ["AWS/DynamoDB", "WriteThrottleEvents", "TableName", name, { label = name }]],
+        # The table's metric has none of its index.
+        [for table in values(var.platform.store.errors) : ["AWS/DynamoDB", "WriteThrottleEvents", "TableName", table.name, "GlobalSecondaryIndexName", table.due_index, { label = "${table.name}/${table.due_index}" }]],
+      )
     },
   ] if length(local._error_tables) > 0]
 

@@ -92,7 +92,7 @@ locals {
   ]...)
 
   _tables = {
-    for name in var.tables : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
+    for name in keys(var.tables) : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
       description = "DynamoDB throttles writes to ${name}, so its writers wait and fall behind; see its key for a hot partition, and the account's limits of tables on demand."
       namespace   = "AWS/DynamoDB", metric = "WriteThrottleEvents"
       dimensions  = { TableName = name }
@@ -100,9 +100,19 @@ locals {
     }
   }
 
+  # A table's own metric has no throttles of its indexes, and a full index refuses writes to the table.
+  _indexes = {
+    for name, index in var.tables : "${trimprefix(name, "${var.prefix}-")}-${index}-write-throttles" => {
+      description = "DynamoDB throttles writes to the index ${index} of ${name}, so its writers wait and fall behind: more than 1,000 dead letters a second come from one stage; see why they fail."
+      namespace   = "AWS/DynamoDB", metric = "WriteThrottleEvents"
+      dimensions  = { TableName = name, GlobalSecondaryIndexName = index }
+      periods     = 3
+    } if index != null
+  }
+
   # By their sections of docs/operate/alarms.md; those of jobs name their own.
   _of_brokers   = merge(local._broker_disk, local._broker_replicas, local._cluster, local._targets, local._connections)
-  _of_functions = merge(local._dead_letters, local._producers, local._consumers, local._tables)
+  _of_functions = merge(local._dead_letters, local._producers, local._consumers, local._tables, local._indexes)
   alarms = merge(
     { for name, alarm in local._of_brokers : name => merge(alarm, { section = "brokers" }) },
     { for name, alarm in local._of_functions : name => merge(alarm, { section = "functions" }) },

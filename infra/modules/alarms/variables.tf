@@ -123,9 +123,9 @@ variable "spark" {
 }
 
 variable "tables" {
-  description = "The names of the DynamoDB tables whose throttled writes are watched."
-  type        = set(string)
-  default     = []
+  description = "The DynamoDB tables whose throttled writes are watched, by name: the index whose throttles are watched too, or null."
+  type        = map(string)
+  default     = {}
 }
 
 # Publishers are told apart from what they tell of, so that the topic is made before it.

@@ -18,6 +18,6 @@ spark = {
   application_id = terraform_data.later.output
   schedules      = ["penstock-producer-consumer-sync"]
 }
-tables    = ["penstock-producer-readings"]
+tables    = { penstock-producer-errors = "due", penstock-producer-readings = null }
 producers = { producer = { function = "penstock-producer-producer", schema = "sensor" } }
 topic     = { publishers = ["endpoint_services", "rules"], subscribers = ["ops@example.com"] }
