@@ -5,8 +5,10 @@ Deleted subjects and versions are read too, as long as the registry answers for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from penstock.errors import RegistryError, SchemaNotFoundError
 from penstock.progress import ReportProgress, ignore_progress
@@ -70,6 +72,14 @@ class ConfluentAdmin(ConfluentRegistry):
 
     def tag_schema(self, name: str, tags: Mapping[str, str]) -> None:
         """Do nothing: this API has no tags."""
+
+    def _read_references(self, answer: Any, seen: set[tuple[str, int]]) -> Iterator[str]:
+        """Yield the definitions that the registry still has.
+
+        Without the others, the definition stays as it is, and its user is told what is wrong.
+        """
+        with suppress(SchemaNotFoundError):
+            yield from super()._read_references(answer, seen)
 
     def _read_any(self, path: str, is_live: bool) -> StoredVersion:
         answer = self._http.call("GET", path, query=DELETED)

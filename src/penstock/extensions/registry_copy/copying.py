@@ -313,8 +313,9 @@ def _read_source(
         report("schemas read", done, len(names))
         try:
             schemas.append(source.read_schema(name))
-        except SchemaNotFoundError:
-            continue  # it was deleted meanwhile
+        except SchemaNotFoundError as error:
+            if name in source.list_names():  # it is not the schema that was deleted meanwhile
+                unread[name] = str(error)
         except _STOPS:
             raise
         except RegistryError as error:

@@ -1,0 +1,102 @@
+"""A copy from a registry with Confluent's API to Glue: what changes in it meanwhile, or is gone."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.cloud import Cloud
+from penstock.extensions.registry_copy.copying import CopiedSchema, CopySettings, copy_registry
+from penstock.registry import load_admin, load_backup
+from systems.sessions import REGION
+from tests.fixtures.backups import ACCOUNT, work_as
+from tests.unit.registry.http.conftest import FakeServer, server
+
+__all__ = ["server"]
+
+_GONE = (404, '{"error_code": 40402, "message": "Version not found."}')
+
+
+class Move:
+    """Subjects of a registry that answers as a test says, and an empty Glue registry."""
+
+    def __init__(self, server: FakeServer, glue: Any, folder: Path) -> None:
+        self.server = server
+        registry = f"new-{secrets.token_hex(4)}"
+        glue.create_registry(RegistryName=registry)
+        self.url = f"confluent+http://{server.host}"
+        self.glue_url = f"glue://{registry}?region={REGION}"
+        self.map_file = str(folder / "map.jsonl")
+        server.answers["GET /config"] = {"compatibilityLevel": "NONE"}
+
+    def put(self, name: str, *schemas: Any, deleted: bool = False, **more: Any) -> None:
+        """Let the registry have a subject with these versions."""
+        subject = f"{name}-value"
+        for number, schema in enumerate(schemas, 1):
+            self.server.put(subject, number, len(self.server.answers), schema, **more)
+        self.server.answers.setdefault("GET /subjects?deleted=true", []).append(subject)
+        path = f"GET /subjects/{subject}/versions"
+        self.server.answers[f"{path}?deleted=true"] = self.server.answers[path]
+        if deleted:
+            self.server.answers[path] = _GONE
+
+    def copy(self, **settings: Any) -> dict[str, CopiedSchema]:
+        given = CopySettings(self.url, self.glue_url, self.map_file, **settings)
+        return {each.name: each for each in copy_registry(given).schemas}
+
+
+@pytest.fixture
+def move(
+    server: FakeServer,
+    cloud: Cloud,
+    client: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Move:
+    work_as(ACCOUNT, cloud, monkeypatch)
+    return Move(server, client("glue"), tmp_path)
+
+
+_ORDER = {"type": "record", "name": "Order", "fields": [{"name": "unit", "type": "x.Unit"}]}
+_TO_UNIT = {"name": "x.Unit", "subject": "unit", "version": 1}
+
+
+def test_a_reference_that_is_gone_is_named_unless_no_program_gets_the_version(move: Move) -> None:
+    move.put("a", _ORDER, references=[_TO_UNIT])
+    move.put("b", _ORDER, references=[_TO_UNIT], deleted=True)
+    move.put("c", "int")
+
+    copied = move.copy()
+
+    (problem,) = copied["a"].problems
+    assert problem.startswith("version 1 of schema a has no definition that a reader could use")
+    assert (copied["b"].action, copied["b"].problems) == ("leave-out", ())
+    assert copied["c"].action == "create"
+    kept = {each.name: each.versions for each in load_backup(move.map_file).schemas}
+    assert [json.loads(kept[name][0].definition) for name in "ab"] == [_ORDER, _ORDER]
+    assert load_admin(move.glue_url).list_names() == ["c"]
+
+
+def test_a_schema_that_lost_a_version_meanwhile_is_named_and_one_that_is_gone_is_not(
+    move: Move,
+) -> None:
+    for name in "abc":
+        move.put(name, "int", "long")
+    listed = move.server.answers["GET /subjects?deleted=true"]
+    move.server.answers["GET /subjects?deleted=true"] = [
+        (200, json.dumps(listed)), (200, json.dumps(["a-value", "c-value"])),
+    ]  # fmt: skip
+    for name in "ab":
+        move.server.answers[f"GET /subjects/{name}-value/versions/1?deleted=true"] = _GONE
+
+    copied = move.copy()
+
+    assert list(copied) == ["a", "c"]
+    assert copied["a"].action == "refuse"
+    assert copied["a"].problems[0].endswith("with 404: Version not found")
+    assert (copied["c"].action, copied["c"].problems) == ("create", ())
