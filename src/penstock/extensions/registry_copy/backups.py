@@ -46,7 +46,7 @@ class RestoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class RestoredSchema:
-    """A schema of a backup: create, complete, describe (mode and the like only) or keep."""
+    """A schema of a backup: create, complete, describe (mode only), keep or leave-out."""
 
     name: str
     action: str

@@ -257,7 +257,7 @@ class _Copying:
         return CopiedSchema(
             schema.name,
             converted.schema.name,
-            _describe_action(plan),
+            plan.action,
             converted.schema.compatibility.value,
             tuple(
                 _describe_version(each, found.get(each.version.number)) for each in done.versions
@@ -333,12 +333,6 @@ def _check_order(plan: SchemaPlan) -> None:
                 f"version {after.version.number}, which the registry has as version "
                 f"{after.number}; expected an empty schema there, or the same order"
             )
-
-
-def _describe_action(plan: SchemaPlan) -> str:
-    if plan.target is None and not plan.to_register:
-        return "leave-out"
-    return plan.action
 
 
 def _describe_version(plan: VersionPlan, found: Comparison | None) -> CopiedVersion:

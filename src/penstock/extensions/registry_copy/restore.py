@@ -67,13 +67,20 @@ class SchemaPlan:
         )
 
     @property
+    def is_left_out(self) -> bool:
+        """True if no version is left; the mode is then the registry's default, not the schema's."""
+        return all(each.action is Action.LEAVE_OUT for each in self.versions)
+
+    @property
     def is_done(self) -> bool:
         """True if nothing is left to do."""
-        return self.is_described and not self.to_register
+        return self.is_left_out or (self.is_described and not self.to_register)
 
     @property
     def action(self) -> str:
-        """Return the name of the action: create, complete, describe or keep."""
+        """Return the name of the action: create, complete, describe, keep or leave-out."""
+        if self.is_left_out:
+            return "leave-out"
         if self.target is None:
             return "create"
         if self.to_register:
@@ -138,7 +145,7 @@ def restore_schema(
             schema has its former mode again, or the message names the one that it may have.
     """
     schema, target = plan.schema, plan.target
-    if plan.is_done or (target is None and not plan.to_register):
+    if plan.is_done:
         return plan
     newest = _newest(target)
     try:

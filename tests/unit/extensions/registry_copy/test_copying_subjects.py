@@ -13,6 +13,7 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.extensions.registry_copy.copying import CopiedSchema, CopySettings, copy_registry
 from penstock.registry import load_admin, load_backup
+from penstock.schemas import Compatibility
 from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
 from tests.unit.registry.http.conftest import FakeServer, server
@@ -100,3 +101,20 @@ def test_a_schema_that_lost_a_version_meanwhile_is_named_and_one_that_is_gone_is
     assert copied["a"].action == "refuse"
     assert copied["a"].problems[0].endswith("with 404: Version not found")
     assert (copied["c"].action, copied["c"].problems) == ("create", ())
+
+
+def test_a_schema_without_a_usable_version_leaves_the_one_that_is_there_as_it_is(
+    move: Move,
+) -> None:
+    move.put("a", "int")
+    move.put("b", "int")
+    assert move.copy()["a"].action == "create"
+    target = load_admin(move.glue_url)
+    target.describe_schema("a", Compatibility.FULL_ALL, 1)
+    before = target.read_schema("a")
+    move.server.answers["GET /subjects/a-value/versions"] = _GONE
+
+    (copied, _) = move.copy().values()
+
+    assert (copied.action, copied.problems) == ("leave-out", ())
+    assert target.read_schema("a") == before
