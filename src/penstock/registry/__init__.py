@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from penstock.registry.admin import RegistryAdmin
-from penstock.registry.backup import RegistryBackup, SchemaBackup, write_backup
+from penstock.registry.backup import RegistryBackup, SchemaBackup, read_backup, write_backup
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -65,6 +65,7 @@ __all__ = [
     "load_backup",
     "load_registries",
     "load_registry",
+    "read_backup",
     "read_version",
     "unframed_setting",
     "write_backup",

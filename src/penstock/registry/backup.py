@@ -4,7 +4,8 @@
 | ---------- | ------------------------------------------------------------------------------- |
 | `registry` | first: the version of this format, the registry's name, the kind of its ids     |
 | `schema`   | name, compatibility, checkpoint, data format, description, tags                 |
-| `version`  | of the schema above: number, id, status, definition, time of its registration   |
+| `version`  | of the schema above: number, id, status, definition, time of its registration,  |
+|            | and its data format if it has another one                                       |
 | `end`      | last: a checksum of all lines                                                   |
 
 Each line ends with a checksum of its own. One registry in one state has one text: schemas are in
@@ -42,6 +43,7 @@ class SchemaBackup:
     """One schema of a registry, with its versions of every status, oldest first.
 
     `checkpoint` is 0 in a registry without checkpoints, which compares with the version before.
+    `data_format` is that of the newest version, of those that are available if there are any.
     """
 
     name: str
@@ -186,7 +188,7 @@ class _Reader:
             _get_choice(values, "status", VersionStatus),
             _get_value(values, "definition", str),
             _get_time(values, "registered_at"),
-            schema.data_format,
+            _get_value({"data_format": schema.data_format} | values, "data_format", str),
             _get_value(values, "guid", str),
         )
         for key in version.keys:
@@ -229,6 +231,7 @@ def _list_lines(backup: RegistryBackup) -> Iterator[dict[str, Any]]:
         }
         for version in sorted(schema.versions, key=lambda each: each.number):
             time = version.registered_at
+            is_alike = version.data_format == schema.data_format
             yield {
                 "line": "version",
                 "number": version.number,
@@ -237,6 +240,7 @@ def _list_lines(backup: RegistryBackup) -> Iterator[dict[str, Any]]:
                 "status": version.status.value,
                 "registered_at": time and time.isoformat(),
                 "definition": version.definition,
+                **({} if is_alike else {"data_format": version.data_format}),
             }
 
 

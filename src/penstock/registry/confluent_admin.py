@@ -52,8 +52,8 @@ class ConfluentAdmin(ConfluentRegistry):
         if not versions:
             raise SchemaNotFoundError(f"schema {name} is not found in {self.source}")
         mode, _ = self._rule(name)
-        data_format = versions[-1].data_format
-        return SchemaBackup(name, mode, 0, data_format, "", {}, tuple(versions))
+        usable = [each for each in versions if each.number in live] or versions
+        return SchemaBackup(name, mode, 0, usable[-1].data_format, "", {}, tuple(versions))
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
         """Create a schema like this one, with its mode and this one version."""

@@ -71,6 +71,14 @@ def test_a_backup_has_guids_and_says_whether_its_ids_are_content_ids() -> None:
         read_backup(write_backup(twice), "b.jsonl")
 
 
+def test_a_version_keeps_a_data_format_of_its_own() -> None:
+    pump = _schema("pump", 1, 2)
+    other = replace(pump.versions[0], data_format="JSON")
+    backup = replace(_BACKUP, schemas=(replace(pump, versions=(other, pump.versions[1])),))
+
+    assert read_backup(write_backup(backup), "b.jsonl") == backup
+
+
 def test_equal_registries_have_equal_backups() -> None:
     pump, valve = _BACKUP.schemas
     pump = replace(pump, tags=dict(reversed(pump.tags.items())), versions=pump.versions[::-1])

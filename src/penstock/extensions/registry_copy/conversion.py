@@ -55,6 +55,7 @@ def convert_schema(
     """
     converted = replace(schema, name=name or _convert_name(schema.name, target))
     _check_name(schema.name, converted.name, target)
+    _check_formats(schema)
     if target is source:
         return ConvertedSchema(converted, ())
     if target is FrameKind.GLUE:
@@ -112,6 +113,16 @@ def _check_name(old: str, name: str, target: FrameKind) -> None:
             f"schema {old} would have the name {name!r}, expected 1 to 255 letters, digits or "
             "- _ $ # . in Glue; choose another name for it"
         )
+
+
+def _check_formats(schema: SchemaBackup) -> None:
+    for version in _available(schema):
+        if version.data_format != schema.data_format:
+            raise RegistryError(
+                f"version {version.number} of schema {schema.name} is {version.data_format} and a "
+                f"later one {schema.data_format}, expected one data format in all versions of a "
+                "schema"
+            )
 
 
 def _convert_mode(schema: SchemaBackup, disabled_as: Compatibility | None) -> Compatibility:

@@ -19,7 +19,10 @@ from penstock.errors import (
     SchemaQuotaError,
     SettingsError,
 )
-from penstock.extensions.registry_copy._backup_file import write_backup_file
+from penstock.extensions.registry_copy._backup_file import (
+    translated_file_errors,
+    write_backup_file,
+)
 from penstock.extensions.registry_copy.comparison import Comparison, compare_readings
 from penstock.extensions.registry_copy.conversion import (
     ConvertedSchema,
@@ -44,6 +47,8 @@ from penstock.registry import (
     SchemaBackup,
     has_content_ids,
     load_admin,
+    read_backup,
+    write_backup,
 )
 from penstock.schemas import Compatibility
 
@@ -151,7 +156,9 @@ def copy_registry(
     backup = RegistryBackup(source.name, source.kind, tuple(schemas), content_ids)
     known = sorted([*(each.name for each in backup.schemas), *unread])
     _check_names(settings, known, source)
-    copying = _Copying(settings, source, target, BackupRegistry(backup, settings.map_file))
+    with translated_file_errors():
+        mapped = read_backup(write_backup(backup), settings.map_file)
+    copying = _Copying(settings, source, target, BackupRegistry(mapped, settings.map_file))
     written = not settings.dry_run and write_backup_file(
         settings.map_file, backup, replace=settings.replace
     )

@@ -24,7 +24,14 @@ from penstock.errors import (
 )
 from penstock.extensions.registry_copy.copying import CopyReport, CopySettings, copy_registry
 from penstock.extensions.registry_copy.restore import plan_restore, restore_schema
-from penstock.registry import SchemaBackup, StoredVersion, VersionStatus, load_admin
+from penstock.registry import (
+    RegistryBackup,
+    SchemaBackup,
+    StoredVersion,
+    VersionStatus,
+    load_admin,
+    write_backup,
+)
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
@@ -108,6 +115,21 @@ def test_some_schemas_are_copied_and_the_map_has_all(pair: Pair) -> None:
     assert [each["name"] for each in lines if each["line"] == "schema"] == ["pump", "valve"]
     with pytest.raises(OperationError, match=r"found no schema x, y in .*, expected pump, valve"):
         pair.copy(names=["x"], renamed={"y": "z"})
+
+
+def test_the_map_is_compared_as_it_is_written(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair.create(pair.source, "pump", '"int"')
+
+    def write(backup: RegistryBackup) -> str:
+        (schema,) = backup.schemas
+        versions = tuple(replace(each, definition='"long"') for each in schema.versions)
+        return write_backup(replace(backup, schemas=(replace(schema, versions=versions),)))
+
+    monkeypatch.setattr("penstock.extensions.registry_copy.copying.write_backup", write)
+
+    (problem,) = _problems(pair.copy())["pump"]
+
+    assert problem.startswith(f"version 1: {pair.map_file} has another definition under ")
 
 
 def test_two_schemas_of_one_name_are_refused_and_others_are_copied(pair: Pair) -> None:

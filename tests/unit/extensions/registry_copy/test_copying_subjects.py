@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from localcloud.cloud import Cloud
+from penstock.errors import OperationError
 from penstock.extensions.registry_copy.copying import CopiedSchema, CopySettings, copy_registry
-from penstock.registry import load_admin, load_backup
+from penstock.framing import SchemaKey
+from penstock.registry import BackupRegistry, load_admin, load_backup
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
@@ -37,14 +39,17 @@ class Move:
 
     def put(self, name: str, *schemas: Any, deleted: bool = False, **more: Any) -> None:
         """Let the registry have a subject with these versions."""
-        subject = f"{name}-value"
         for number, schema in enumerate(schemas, 1):
-            self.server.put(subject, number, len(self.server.answers), schema, **more)
-        self.server.answers.setdefault("GET /subjects?deleted=true", []).append(subject)
-        path = f"GET /subjects/{subject}/versions"
-        self.server.answers[f"{path}?deleted=true"] = self.server.answers[path]
+            self.put_version(name, number, schema, **more)
+        self.server.answers.setdefault("GET /subjects?deleted=true", []).append(f"{name}-value")
         if deleted:
-            self.server.answers[path] = _GONE
+            self.server.answers[f"GET /subjects/{name}-value/versions"] = _GONE
+
+    def put_version(self, name: str, number: int, schema: Any, **more: Any) -> None:
+        subject, answers = f"{name}-value", self.server.answers
+        self.server.put(subject, number, len(answers), schema, **more)
+        path = f"GET /subjects/{subject}/versions"
+        answers[f"{path}?deleted=true"] = answers[path]
 
     def copy(self, **settings: Any) -> dict[str, CopiedSchema]:
         given = CopySettings(self.url, self.glue_url, self.map_file, **settings)
@@ -118,3 +123,42 @@ def test_a_schema_without_a_usable_version_leaves_the_one_that_is_there_as_it_is
 
     assert (copied.action, copied.problems) == ("leave-out", ())
     assert target.read_schema("a") == before
+
+
+def test_a_schema_of_two_data_formats_is_refused_and_the_map_reads_its_avro(move: Move) -> None:
+    move.put("a", "int")
+    move.put_version("a", 2, "message A {}", schemaType="PROTOBUF")
+
+    (problem,) = move.copy()["a"].problems
+
+    assert problem == (
+        "version 1 of schema a is AVRO and a later one PROTOBUF, expected one data format in all "
+        "versions of a schema"
+    )
+    old, _ = load_admin(move.url).read_schema("a").versions
+    assert BackupRegistry(load_backup(move.map_file), "m").get(SchemaKey.parse(old.id)).number == 1
+    assert move.copy()["a"].problems == (problem,)
+
+
+def test_a_deleted_version_of_another_data_format_is_left_out(move: Move) -> None:
+    move.put("a", "int")
+    move.put_version("a", 2, "message A {}", schemaType="PROTOBUF")
+    move.server.answers["GET /subjects/a-value/versions"] = [1]
+
+    copied = move.copy()["a"]
+
+    assert (copied.problems, [each.action for each in copied.versions]) == (
+        (), ["register", "leave-out"],
+    )  # fmt: skip
+
+
+def test_a_map_that_no_consumer_could_read_is_not_written(move: Move) -> None:
+    for name, schema in (("a", "int"), ("b", "long")):
+        move.put(name, schema)
+        move.server.answers[f"GET /subjects/{name}-value/versions/1?deleted=true"]["id"] = 7
+
+    with pytest.raises(OperationError, match=r"map.jsonl, line 5: found id confluent:7 a second"):
+        move.copy()
+
+    assert not Path(move.map_file).exists()
+    assert load_admin(move.glue_url).list_names() == []
