@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from penstock.errors import OperationError
+from penstock.errors import OperationError, RegistryError
 from penstock.extensions.registry_copy._backup_file import (
     translated_file_errors,
     write_backup_file,
 )
-from penstock.extensions.registry_copy.conversion import convert_schema
+from penstock.extensions.registry_copy.conversion import convert_schema, take_name
 from penstock.extensions.registry_copy.restore import (
     SchemaPlan,
     plan_restore,
@@ -19,7 +19,13 @@ from penstock.extensions.registry_copy.restore import (
 )
 from penstock.framing import FrameKind
 from penstock.progress import ReportProgress, ignore_progress
-from penstock.registry import RegistryBackup, has_content_ids, load_admin, load_backup
+from penstock.registry import (
+    RegistryBackup,
+    SchemaBackup,
+    has_content_ids,
+    load_admin,
+    load_backup,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,8 @@ def import_schemas(
     the number of schemas that are done, and of all.
 
     Raises:
-        OperationError: the file is no whole backup, or the registry is not Glue's.
+        OperationError: the file is no whole backup, the registry is not Glue's, or it cannot have
+            the schemas with these names.
         SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
         RegistryError: a schema cannot be restored, or differs from the backup afterwards.
     """
@@ -112,14 +119,30 @@ def import_schemas(
         )
     with translated_file_errors():
         backup = load_backup(path)
-    present = set(admin.list_names())
-    report("schemas", 0, len(backup.schemas))
-    for done, each in enumerate(backup.schemas, 1):
-        schema = convert_schema(each, backup.kind, admin.kind).schema
+    schemas, present = _convert_schemas(backup, admin.kind), set(admin.list_names())
+    report("schemas", 0, len(schemas))
+    for done, schema in enumerate(schemas, 1):
         target = read_present(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
         yield _make_result(plan, plan if dry_run else restore_schema(admin, plan))
-        report("schemas", done, len(backup.schemas))
+        report("schemas", done, len(schemas))
+
+
+def _convert_schemas(backup: RegistryBackup, target: FrameKind) -> list[SchemaBackup]:
+    """Return the schemas as a registry of another kind can hold them, if it can hold all."""
+    schemas, problems, taken = [], [], dict[str, str]()
+    for each in backup.schemas:
+        try:
+            schemas.append(convert_schema(each, backup.kind, target).schema)
+            take_name(each, schemas[-1].name, taken)
+        except RegistryError as error:
+            problems.append(str(error))
+    if problems:
+        raise OperationError(
+            f"{'; '.join(problems)}; nothing was imported: `penstock registry copy --rename "
+            "NAME=NEW` gives other names, and copies the other schemas"
+        )
+    return schemas
 
 
 def _make_result(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:

@@ -54,7 +54,7 @@ def convert_schema(
         RegistryError: the other registry cannot hold the schema.
     """
     converted = replace(schema, name=name or _convert_name(schema.name, target))
-    _check_name(schema.name, converted.name, target)
+    _check_name(schema, converted.name, target)
     _check_formats(schema)
     if target is source:
         return ConvertedSchema(converted, ())
@@ -69,6 +69,19 @@ def convert_schema(
     ]
     plain = replace(converted, compatibility=mode, checkpoint=0, description="", tags={})
     return ConvertedSchema(plain, tuple(left_out))
+
+
+def take_name(schema: SchemaBackup, name: str, taken: dict[str, str]) -> None:
+    """Add to `taken` the name that a schema gets, unless it is left out.
+
+    Raises:
+        RegistryError: another schema has taken the name.
+    """
+    if _available(schema) and (other := taken.setdefault(name, schema.name)) != schema.name:
+        raise RegistryError(
+            f"schemas {other} and {schema.name} would both have the name {name}; choose another "
+            "name for one of them"
+        )
 
 
 def check_definitions(schema: SchemaBackup) -> None:
@@ -107,11 +120,11 @@ def _convert_name(name: str, target: FrameKind) -> str:
     return name.removeprefix(OTHER_NAMING) if target is FrameKind.GLUE else name
 
 
-def _check_name(old: str, name: str, target: FrameKind) -> None:
-    if target is FrameKind.GLUE and not SCHEMA_NAME.fullmatch(name):
+def _check_name(schema: SchemaBackup, name: str, target: FrameKind) -> None:
+    if target is FrameKind.GLUE and _available(schema) and not SCHEMA_NAME.fullmatch(name):
         raise RegistryError(
-            f"schema {old} would have the name {name!r}, expected 1 to 255 letters, digits or "
-            "- _ $ # . in Glue; choose another name for it"
+            f"schema {schema.name} would have the name {name!r}, expected 1 to 255 letters, digits "
+            "or - _ $ # . in Glue; choose another name for it"
         )
 
 

@@ -29,6 +29,7 @@ from penstock.extensions.registry_copy.conversion import (
     check_definitions,
     check_history,
     convert_schema,
+    take_name,
 )
 from penstock.extensions.registry_copy.restore import (
     Action,
@@ -209,12 +210,7 @@ class _Copying:
             name=self._settings.renamed.get(schema.name),
             disabled_as=self._disabled_as,
         )
-        name = converted.schema.name
-        if (other := self._taken.setdefault(name, schema.name)) != schema.name:
-            raise RegistryError(
-                f"schemas {other} and {schema.name} would both have the name {name}; choose "
-                "another name for one of them"
-            )
+        take_name(schema, converted.schema.name, self._taken)
         return converted
 
     def _plan(self, schema: SchemaBackup) -> SchemaPlan:

@@ -14,6 +14,15 @@ import pytest
 from localcloud.cloud import Cloud
 from localcloud.testing.policies import allow, make_role, trust
 from penstock.cli import main
+from penstock.framing import FrameKind
+from penstock.registry import (
+    RegistryBackup,
+    SchemaBackup,
+    StoredVersion,
+    VersionStatus,
+    write_backup,
+)
+from penstock.schemas import Compatibility
 from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
@@ -172,6 +181,44 @@ def test_a_damaged_backup_changes_nothing(
     )
     listed = client("glue").list_schemas(RegistryId={"RegistryName": name})
     assert listed["Schemas"] == []
+
+
+def test_names_that_glue_cannot_have_are_told_before_anything_is_done(
+    run: Run, client: Client, name: str, tmp_path: Path
+) -> None:
+    """`:orders` is the subject `orders`, beside `orders-value`."""
+    path, glue = tmp_path / "b.jsonl", client("glue")
+
+    def list_names() -> set[str]:
+        listed = glue.list_schemas(RegistryId={"RegistryName": name})["Schemas"]
+        return {each["SchemaName"] for each in listed}
+
+    path.write_text(_write_confluent(":orders", "a", "a b", "orders", "!c d"))
+    done = run("import", str(path))
+
+    assert done == run("import", str(path), "--dry-run")
+    assert done == (
+        1,
+        "penstock: schema a b would have the name 'a b', expected 1 to 255 letters, digits or "
+        "- _ $ # . in Glue; choose another name for it; schemas :orders and orders would both have "
+        "the name orders; choose another name for one of them; nothing was imported: `penstock "
+        "registry copy --rename NAME=NEW` gives other names, and copies the other schemas\n",
+    )
+    assert list_names() == {"pump"}
+    path.write_text(_write_confluent("!:orders", "a", "!c d", "orders"))
+    assert run("import", str(path))[0] == 0
+    assert list_names() == {"a", "orders", "pump"}
+
+
+def _write_confluent(*names: str) -> str:
+    """Return a backup of subjects with one version; that of a name after `!` is deleted."""
+    schemas = []
+    for given in names:
+        name = given.removeprefix("!")
+        status = VersionStatus.AVAILABLE if name == given else VersionStatus.DELETING
+        version = StoredVersion("confluent:7", f"old/{name}", 1, status, '"int"', None)
+        schemas.append(SchemaBackup(name, Compatibility.FULL, 0, "AVRO", "", {}, (version,)))
+    return write_backup(RegistryBackup("old", FrameKind.CONFLUENT, tuple(schemas)))
 
 
 def test_a_registry_in_memory_is_not_backed_up(capsys: pytest.CaptureFixture[str]) -> None:
