@@ -109,7 +109,8 @@ def import_schemas(
         OperationError: the file is no whole backup, the registry is not Glue's, or it cannot have
             the schemas with these names.
         SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
-        RegistryError: a schema cannot be restored, or differs from the backup afterwards.
+        RegistryError, SchemaError: a schema cannot be restored, or differs from the backup
+            afterwards.
     """
     admin = load_admin(url)
     if admin.kind is not FrameKind.GLUE:

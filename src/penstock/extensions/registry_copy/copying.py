@@ -15,6 +15,7 @@ from penstock.errors import (
     RegistryAccessDeniedError,
     RegistryError,
     RegistryUnavailableError,
+    SchemaError,
     SchemaNotFoundError,
     SchemaQuotaError,
     SettingsError,
@@ -55,6 +56,8 @@ from penstock.schemas import Compatibility
 
 # Errors that concern no single schema: the copy stops, and the next run continues it.
 _STOPS = (RegistryAccessDeniedError, RegistryUnavailableError, SchemaQuotaError)
+# Any other of these concerns one schema.
+_REFUSALS = (RegistryError, SchemaError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ class _Copying:
             done = plan if self._settings.dry_run else self._restore(plan)
         except _STOPS:
             raise
-        except RegistryError as error:
+        except _REFUSALS as error:
             return _refuse(schema.name, str(error), schema.compatibility)
         return self._make_result(schema, converted, plan, done)
 
@@ -229,15 +232,15 @@ class _Copying:
             return restore_schema(self._target, plan, mode)
         except _STOPS:
             raise
-        except RegistryError as error:
+        except _REFUSALS as error:
             raise RegistryError(self._say_part(plan, error)) from error
 
-    def _say_part(self, plan: SchemaPlan, error: RegistryError) -> str:
+    def _say_part(self, plan: SchemaPlan, error: Exception) -> str:
         """Return an error with the number of versions that were registered before it."""
         name = plan.schema.name
         try:
             there = plan_restore(plan.schema, self._target.read_schema(name))
-        except RegistryError:
+        except _REFUSALS:
             return str(error)
         done = sum(each.action in {Action.KEEP, Action.SHARE} for each in there.versions)
         wanted = done + len(there.to_register)
@@ -321,7 +324,7 @@ def _read_source(
                 unread[name] = str(error)
         except _STOPS:
             raise
-        except RegistryError as error:
+        except _REFUSALS as error:
             unread[name] = str(error)
     return schemas, unread
 

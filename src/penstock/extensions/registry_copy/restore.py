@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from penstock.errors import RegistryError, SchemaError, SchemaNotFoundError
+from penstock.errors import PenstockError, RegistryError, SchemaError, SchemaNotFoundError
 from penstock.registry import RegistryAdmin, SchemaBackup, StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, canonical_form, load_schema
 
@@ -141,8 +141,9 @@ def restore_schema(
             of the backup is set last.
 
     Raises:
-        RegistryError: the registry does not do it, or the result differs from the backup. The
-            schema has its former mode again, or the message names the one that it may have.
+        RegistryError: the registry does not do it, or the result differs from the backup.
+        SchemaError: the registry calls a definition invalid. After either, the schema has its
+            former mode again, or the message names the one that it may have.
     """
     schema, target = plan.schema, plan.target
     if plan.is_done:
@@ -155,7 +156,7 @@ def restore_schema(
                 admin.describe_schema(schema.name, mode, newest)
             newest = _add_version(admin, schema, version)
         _describe_schema(admin, plan)
-    except (RegistryError, KeyboardInterrupt) as error:
+    except (PenstockError, KeyboardInterrupt) as error:
         if plan.to_register:
             _put_back(admin, target or replace(schema, checkpoint=newest or 1), mode, error)
         raise
@@ -205,7 +206,7 @@ def _put_back(
         admin.describe_schema(before.name, before.compatibility, before.checkpoint)
     except SchemaNotFoundError:
         return  # it was not created
-    except RegistryError as second:
+    except PenstockError as second:
         if before.compatibility is mode:
             return
         said = (

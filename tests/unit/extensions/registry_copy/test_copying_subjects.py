@@ -11,10 +11,17 @@ from typing import Any
 import pytest
 
 from localcloud.cloud import Cloud
-from penstock.errors import OperationError
+from penstock.errors import InvalidSchemaError, OperationError
 from penstock.extensions.registry_copy.copying import CopiedSchema, CopySettings, copy_registry
 from penstock.framing import SchemaKey
-from penstock.registry import BackupRegistry, load_admin, load_backup
+from penstock.registry import (
+    BackupRegistry,
+    SchemaBackup,
+    StoredVersion,
+    load_admin,
+    load_backup,
+)
+from penstock.registry.glue_admin import GlueAdmin
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT, work_as
@@ -162,3 +169,30 @@ def test_a_map_that_no_consumer_could_read_is_not_written(move: Move) -> None:
 
     assert not Path(move.map_file).exists()
     assert load_admin(move.glue_url).list_names() == []
+
+
+def test_a_definition_that_a_registry_calls_invalid_concerns_its_schema_alone(
+    move: Move, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [{"name": f"x{at}", "subject": f"x{at}", "version": 1} for at in range(101)]
+    for name in many:
+        move.server.put(name["subject"], 1, 7, "int")
+    move.put("a", "int", references=many)
+    move.put("b", "int")
+    move.put("c", "int", "long")
+    plain = GlueAdmin.add_version
+
+    def add(admin: GlueAdmin, schema: SchemaBackup, definition: str) -> StoredVersion:
+        if definition == '"long"':
+            raise InvalidSchemaError("invalid")
+        return plain(admin, schema, definition)
+
+    monkeypatch.setattr(GlueAdmin, "add_version", add)
+
+    copied = move.copy()
+
+    assert copied["a"].problems == ("a schema has more than 100 references",)
+    assert copied["b"].problems == ()
+    assert copied["c"].problems == (f"invalid; 1 of the 2 versions of c are in {move.glue_url}",)
+    monkeypatch.setattr(GlueAdmin, "add_version", plain)
+    assert move.copy()["c"].problems == ()

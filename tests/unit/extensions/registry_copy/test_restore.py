@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from penstock.attempts import Attempts
-from penstock.errors import RegistryError, SchemaNotFoundError, SchemaQuotaError
+from penstock.errors import RegistryError, SchemaError, SchemaNotFoundError, SchemaQuotaError
 from penstock.extensions.registry_copy.restore import (
     Action,
     SchemaPlan,
@@ -307,7 +307,7 @@ def test_a_restore_that_fails_leaves_mode_and_checkpoint_as_they_were(
     assert admin.read_schema("pump").compatibility is Compatibility.FULL_ALL
 
 
-@pytest.mark.parametrize("error", [RegistryError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [RegistryError("no"), SchemaError("no"), KeyboardInterrupt()])
 def test_a_new_schema_that_fails_has_the_mode_of_the_backup_and_its_newest_version(
     admin: GlueAdmin, full: RegistryBackup, refuse: Refuse, error: BaseException
 ) -> None:
