@@ -51,14 +51,17 @@ class BackupRegistry(VersionReader):
         """Raise SchemaRefusedError if the backup has another definition under a version's id.
 
         Subjects of Confluent's registry share the id of a definition: one that is not in the
-        backup may have got the id later. Other ids have one name too.
+        backup may have got the id later. Other ids have one name too. A version of Apicurio's that
+        was disabled at the backup has no definition there, which contradicts none.
         """
         holders = self._by_id[str(version.key)]
         stored = next((each for each in holders if _name_of(each) == version.name), holders[0])
         name = _name_of(stored)
         is_named_alike = name == version.name or self._kind is FrameKind.CONFLUENT
-        found = canonical_form(load_schema(stored.definition))
-        if not is_named_alike or found != canonical_form(version.schema):
+        is_alike = not stored.definition or (
+            canonical_form(load_schema(stored.definition)) == canonical_form(version.schema)
+        )
+        if not (is_named_alike and is_alike):
             raise SchemaRefusedError(
                 f"schema version {version.key} is version {version.number} of {version.name} in "
                 f"one registry, and in {self._source} version {stored.number} of {name} with "

@@ -24,6 +24,7 @@ from penstock.registry import (
     SchemaStore,
     SchemaVersion,
     StoredVersion,
+    VersionStatus,
     load_registries,
     write_backup,
 )
@@ -113,6 +114,24 @@ def test_an_id_with_two_definitions_is_refused_by_name(
             f"{second}",
         ):
             registry.get(version.key)
+
+
+def test_a_version_that_was_disabled_at_the_backup_is_read_once_it_is_enabled(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    version = old.register("readings", reading(a="long")).version
+    backup = _back_up(store)
+    (stored,) = backup.schemas[0].versions
+    disabled = replace(stored, definition="", status=VersionStatus.FAILURE)
+    other_name = replace(disabled, subject="old/b")
+
+    registry = OverlayRegistry(old, [BackupRegistry(_with(backup, disabled), "b.jsonl")])
+
+    assert registry.get(version.key) == version
+    with pytest.raises(SchemaRefusedError, match=r"in b.jsonl version 1 of b with another"):
+        OverlayRegistry(old, [BackupRegistry(_with(backup, other_name), "b.jsonl")]).get(
+            version.key
+        )
 
 
 def _with(backup: RegistryBackup, version: StoredVersion) -> RegistryBackup:
