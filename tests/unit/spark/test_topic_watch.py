@@ -202,6 +202,30 @@ def test_a_topic_that_was_created_again_while_it_was_not_read(look, files, caplo
     assert json.loads(files[f"{3:020d}.json"]) == {"t": _B, "u": _A}
 
 
+def test_one_partition_of_a_topic_may_be_away(look):
+    """As where a broker does not know it yet."""
+    look({("t", 1): None}, t=_A, u=_A)[0].remember()
+    there = {("t", 0): 10, ("u", 0): 5}
+
+    _, changes = look({("t", 1): 5}, LostOffsets.STOP, starts=there, t=_A, u=_A)
+
+    assert changes.planned == (OffsetRange("t", 1, 3, 5),)
+
+
+def test_partitions_of_a_dead_topic_are_not_away(look, files):
+    """The driver ends after it stored the new topic, and its batch comes again."""
+    for _ in range(2):
+        watch, _ = look({("t", 0): 4, ("t", 1): None}, t=_B, u=_A)
+        watch.remember()
+    there = {("t", 0): 4, ("u", 0): 5}
+
+    watch, changes = look({("t", 1): 8}, LostOffsets.STOP, starts=there, t=_B, u=_A)
+
+    assert changes == TopicChanges((OffsetRange("t", 1, 0, 8),))
+    watch.remember()
+    assert json.loads([*files.values()][-1]) == {"t": _B, "u": _A}
+
+
 def test_topics_that_the_job_no_longer_reads_are_optional(look):
     assert look({}, topics=("u", "w"), t=_A, u=_A)[0].asked == [(["t", "u"], ["t"])]
     assert look({}, t=_A, u=_A)[0].asked == [(["t", "u"], [])]

@@ -152,10 +152,12 @@ class TopicWatch:
                 batch,
                 _list_offsets(back),
             )
+        known = self._known.left
         away = {
-            place: left.get(place, start)
+            # 0 if its topic is dead, as long as the batch may come again with the new one known.
+            place: 0 if place[0] in recreated or known.get(place) == 0 else left.get(place, start)
             for place, start in starts.items()
-            if place not in ends and place[0] not in recreated
+            if place not in ends
         }
         self._found = replace(self._found, left={**left, **away})
         return {**starts, **back}
