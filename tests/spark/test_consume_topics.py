@@ -67,6 +67,33 @@ def test_a_topic_that_is_new_to_the_job_begins_with_its_first_record(job, capsys
     assert len(job.query("deviceId")) == 1 + 7 + 2
 
 
+def test_what_a_new_topic_loses_while_it_is_read_stops_each_start(job, capsys, monkeypatch):
+    """What was deleted before that is not lost; after a restart both begin at 0."""
+    v1, other, check = job.register(_V1), job.add_topic(), TopicWatch.check
+    job.send(make_reading(v1, "a"))
+    job.run()
+    job.send(*(make_reading(v1, f"b{at}") for at in range(5)), topic=other)
+    job.delete(before=1, topic=other)
+
+    def check_and_delete(watch, batch):
+        monkeypatch.setattr(TopicWatch, "check", check)
+        job.delete(before=3, topic=other)
+        return check(watch, batch)
+
+    monkeypatch.setattr(TopicWatch, "check", check_and_delete)
+    topics = {"topics": (job.topic, other)}
+    for _ in range(2):
+        with pytest.raises(StreamingQueryException, match=(
+            rf"batch 1 found 2 records deleted that were not read, .*: {other}/0 1 to 2; start"
+        )):  # fmt: skip
+            job.run(**topics)
+    job.run(**topics, on_lost_offsets=LostOffsets.GO_ON)
+
+    _, line = job.lines(capsys, 2)
+    assert (line["lost"], line["Records"]) == ([f"{other}/0 1 to 2"], 2)
+    assert sorted(job.query("deviceId")) == [("a",), ("b3",), ("b4",)]
+
+
 def test_a_topic_that_is_back_is_read_on(job, capsys):
     """It was taken out of the job, with what it had then; Spark would read all of it again."""
     v1, other = job.register(_V1), job.add_topic()

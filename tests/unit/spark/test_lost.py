@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
 
 from penstock.errors import LostRecordsError
+from penstock.spark.query import stream
+from penstock.spark.query.stream import KafkaWatch
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state import losses
 from penstock.spark.state.losses import (
@@ -18,6 +19,7 @@ from penstock.spark.state.losses import (
     parse_offsets,
     planned_ranges,
 )
+from penstock.spark.state.topic_watch import TopicChanges
 
 _SENSOR = ("sensor", 0)
 
@@ -70,13 +72,12 @@ def test_a_range_in_messages() -> None:
     assert len(OffsetRange("sensor", 0, 200, 250)) == 50
 
 
-def _watch(lines, found, starts=(200, 7), new=(), *, needs_first=False):
+def _watch(lines, found):
     """Check a batch with two topics, of which so many records were found."""
     take = Mock(return_value=lines)
     spark = Mock(_jvm=SimpleNamespace(**{losses._REMOVED: Mock(take=take)}))
-    planned = [OffsetRange(*_SENSOR, starts[0], 300), OffsetRange("orders", 3, starts[1], 8)]
-    watch = LossWatch(LostOffsets.STOP, needs_first=needs_first)
-    return watch.check(spark, 7, planned, found, new), take
+    planned = [OffsetRange(*_SENSOR, 200, 300), OffsetRange("orders", 3, 7, 8)]
+    return LossWatch(LostOffsets.STOP).check(spark, 7, planned, found), take
 
 
 def test_a_batch_that_has_all_records_asks_nobody() -> None:
@@ -104,20 +105,22 @@ def test_one_lost_record_is_noticed(start) -> None:
         _watch(f"sensor 0 {start} {start + 1}", 100)
 
 
-def test_what_a_new_topic_lost_before_is_no_loss(caplog) -> None:
-    """Records deleted while it is read are lost, as are the first ones of a new partition."""
-    with caplog.at_level(logging.WARNING):
-        lost, _ = _watch("sensor 0 0 230", 78, starts=(0, 0), new={"sensor"})
-    assert lost == ()
-    assert caplog.messages == ["sensor/0 0 to 229 were deleted before the job read these topics"]
+@pytest.mark.parametrize("needs_first", [False, True])
+def test_what_a_new_topic_lost_before_is_no_loss(monkeypatch, needs_first) -> None:
+    """But of a table of changes, and in a partition that is new in a known topic."""
+    new = OffsetRange(*_SENSOR, 0, 300)
+    planned = TopicChanges((new, OffsetRange("orders", 3, 0, 8)), new=frozenset({"sensor"}))
+    topics, take = Mock(check=Mock(return_value=planned)), Mock()
+    monkeypatch.setattr(stream, "TopicWatch", Mock(return_value=topics))
+    monkeypatch.setattr(stream, "take_removed", take)
+    topics.begin.return_value = planned
+    records = Mock()
 
-    lines = "sensor 0 0 230\nsensor 0 230 240\norders 3 0 1"
-    with pytest.raises(
-        LostRecordsError, match=r"found 11 .*: sensor/0 230 to 239, orders/3 0 to 0;"
-    ):
-        _watch(lines, 67, starts=(0, 0), new={"sensor"})
+    read = KafkaWatch(Mock(), Mock(), Mock(), needs_first=needs_first).before(records, 7)
 
-
-def test_a_table_of_changes_needs_the_first_records() -> None:
-    with pytest.raises(LostRecordsError, match=r"found 230 .*: sensor/0 0 to 229;"):
-        _watch("sensor 0 0 230", 78, starts=(0, 0), new={"sensor"}, needs_first=True)
+    assert read is records
+    if needs_first:
+        assert (topics.begin.mock_calls, take.mock_calls) == ([], [])
+    else:
+        take.assert_called_once_with(records.sparkSession, [new])
+        topics.begin.assert_called_once_with(planned, take.return_value)

@@ -171,7 +171,7 @@ def test_a_topic_that_is_back_goes_on_where_it_was_read_up_to(look, files, caplo
         (OffsetRange("t", 0, 10, 12), OffsetRange("t", 2, 0, 2)), replanned=True
     )
     assert caplog.messages == [
-        "before batch 7 partitions came back, and are read on from t/0 10, t/1 3"
+        "before batch 7 partitions that Spark takes for new are read on from t/0 10, t/1 3"
     ]
     watch.remember()
     assert len(files) == 2  # as long as the batch may come again
@@ -224,6 +224,49 @@ def test_partitions_of_a_dead_topic_are_not_away(look, files):
     assert changes == TopicChanges((OffsetRange("t", 1, 0, 8),))
     watch.remember()
     assert json.loads([*files.values()][-1]) == {"t": _B, "u": _A}
+
+
+def test_a_new_topic_begins_with_the_first_record_that_it_had_at_first(look, files, caplog):
+    """What Kafka removes after that is lost, also at the next start, and for all partitions."""
+    ends = {("t", 0): 12, ("v", 0): 300, ("v", 1): 5}
+    watch, changes = look(ends, LostOffsets.STOP, t=_A, u=_A, v=_B)
+    assert changes.new == {"v"}
+
+    changes = watch.begin(changes, [OffsetRange("v", 0, 0, 230)])
+
+    planned = OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 230, 300), OffsetRange("v", 1, 0, 5)
+    assert (changes.planned, changes.replanned) == (planned, False)
+    assert caplog.messages == ["v/0 0 to 229 were deleted before the job read these topics"]
+    for _ in range(2):  # before the batch is over, and after it
+        assert look(ends, LostOffsets.STOP, t=_A, u=_A, v=_B)[1] == TopicChanges(planned, True)
+        watch.remember()
+    assert len(files) == 2
+    watch, _ = look({("v", 0): 301}, LostOffsets.STOP, starts=_START | ends, t=_A, u=_A, v=_B)
+    watch.remember()
+    assert json.loads(files[f"{3:020d}.json"]) == {"t": _A, "u": _A, "v": _B}
+
+
+def test_a_new_topic_begins_nowhere_that_a_dead_one_of_its_name_ended(look, files):
+    there = _look_away(look)
+    watch, changes = look({("t", 0): 12}, starts=there, t=_B, u=_A)
+
+    watch.begin(changes, [])
+
+    assert json.loads(files[f"{3:020d}.json"]) == {"t": _B, "u": _A}
+    assert look({("t", 0): 12}, starts=there, t=_B, u=_A)[1].planned == (
+        OffsetRange("t", 0, 0, 12),
+    )
+
+
+def test_only_new_topics_are_kept_before_a_batch_is_over(look, files):
+    """Other changes are said again if it is not."""
+    watch, changes = look({("t", 0): 12, ("v", 0): 4}, t=_B, u=_A, v=_B)
+
+    watch.begin(changes, [])
+
+    assert json.loads(files[f"{2:020d}.json"]) == {"t": _A, "u": _A, "v": _B}
+    watch.remember()
+    assert json.loads(files[f"{3:020d}.json"]) == {"t": _B, "u": _A, "v": _B}
 
 
 def test_topics_that_the_job_no_longer_reads_are_optional(look):

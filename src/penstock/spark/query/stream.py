@@ -35,7 +35,7 @@ from penstock.spark.sinks.table import Table, describe_routes
 from penstock.spark.state.checkpoint import Checkpoint, check_routes
 from penstock.spark.state.checkpoint_writes import checkpoint_without_renames
 from penstock.spark.state.lease import NoLease
-from penstock.spark.state.losses import LossWatch, OffsetRange
+from penstock.spark.state.losses import LossWatch, OffsetRange, take_removed
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.spark.state.topic_watch import TopicChanges, TopicWatch
 from penstock.tables import BatchId
@@ -85,8 +85,9 @@ class KafkaWatch:
     ) -> None:
         self._kafka = kafka
         self._read = read
+        self._needs_first = needs_first
         policy = read.on_lost_offsets
-        self._losses = LossWatch(policy, needs_first=needs_first)
+        self._losses = LossWatch(policy)
         ids = TopicIds(kafka)
         self._topics = TopicWatch(ids, checkpoint, checkpoint.topics, policy, read.topics)
         self._changes = TopicChanges()
@@ -97,10 +98,14 @@ class KafkaWatch:
         Raises:
             LostRecordsError: topics changed so that records are lost, and the policy is to stop.
         """
-        self._changes = self._topics.check(number)
-        if not self._changes.replanned:
+        changes = self._topics.check(number)
+        if changes.new and not self._needs_first:
+            new = [each for each in changes.planned if each.topic in changes.new]
+            changes = self._topics.begin(changes, take_removed(records.sparkSession, new))
+        self._changes = changes
+        if not changes.replanned:
             return records
-        return read_ranges(records, self._kafka, self._read, self._changes.planned)
+        return read_ranges(records, self._kafka, self._read, changes.planned)
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
         """Return the lost ranges, and store the ids of the topics.
@@ -109,7 +114,7 @@ class KafkaWatch:
             LostRecordsError: records are lost, and the policy is to stop.
         """
         spark, changes = records.sparkSession, self._changes
-        lost = self._losses.check(spark, number, changes.planned, found, changes.new)
+        lost = self._losses.check(spark, number, changes.planned, found)
         self._topics.remember()
         return (*changes.lost, *lost)
 

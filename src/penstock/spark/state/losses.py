@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,26 +21,15 @@ _Offsets = Mapping[tuple[str, int], int]
 
 
 class LossWatch:
-    """Checks a written batch for lost records; while none is missing it only compares counts.
+    """Checks a written batch for lost records; while none is missing it only compares counts."""
 
-    Unless `needs_first` is set, what a topic lost before the query first read it is not lost.
-    """
-
-    def __init__(self, policy: LostOffsets, *, needs_first: bool = False) -> None:
+    def __init__(self, policy: LostOffsets) -> None:
         self._policy = policy
-        self._needs_first = needs_first
 
     def check(
-        self,
-        spark: SparkSession,
-        batch: int,
-        planned: Sequence[OffsetRange],
-        found: int,
-        new: Container[str] = (),
+        self, spark: SparkSession, batch: int, planned: Sequence[OffsetRange], found: int
     ) -> tuple[OffsetRange, ...]:
         """Compare the number of records found with the number that was planned.
-
-        `new` are the topics that the query has not read before.
 
         Returns:
             The lost ranges; empty if compaction or aborted transactions removed what is missing.
@@ -51,12 +40,7 @@ class LossWatch:
         """
         if found >= sum(map(len, planned)):
             return ()
-        removed = lost_ranges(planned, take_removed(spark, planned))
-        new = () if self._needs_first else new
-        older = [each for each in removed if each.topic in new and each.start == 0]
-        if older:
-            _LOG.warning("%s were deleted before the job read these topics", _name(older))
-        lost = tuple(each for each in removed if each not in older)
+        lost = tuple(lost_ranges(planned, take_removed(spark, planned)))
         if lost:
             sentence = _describe_losses(batch, lost)
             if self._policy is LostOffsets.STOP:

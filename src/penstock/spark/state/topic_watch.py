@@ -3,7 +3,8 @@
 Spark identifies a topic by its name. A recreated topic starts at offset 0 again, and Spark would
 continue at the offset it had reached in the old topic, or at the end of the new one. If a topic is
 deleted before its records are read, Spark waits for it, again at each start. A topic that is away
-for a batch and comes back, Spark reads again from its first record.
+for a batch and comes back, Spark reads again from its first record. Where the first batch of a new
+topic comes again, Spark begins with the first record that is there by then.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class TopicChanges:
             exist, or is back and was read before.
         lost: ranges that cannot be read because their topic is gone, or that are skipped because
             their topic was recreated and they are below the checkpoint's offset.
-        new: topics of which no batch before has read a record.
+        new: topics that no batch before had.
     """
 
     planned: tuple[OffsetRange, ...] = ()
@@ -50,7 +51,10 @@ class TopicChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Topics:
-    """The topics of a query: their ids, and the offsets up to which it read what is away now."""
+    """The topics of a query: their ids, and where it begins in partitions that Spark calls new.
+
+    Those are away, or a batch with a new topic is not over.
+    """
 
     ids: Mapping[str, str]
     left: _Offsets
@@ -75,9 +79,9 @@ class _Topics:
 class TopicWatch:
     """Checks the topics of each batch before it is taken, and keeps them beside the checkpoint.
 
-    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name, and the
-    next offset of each partition that is away. `topics` are those that the job is told to read; if
-    given, it may have lost access to others by now.
+    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name, the next
+    offset of each partition that is away, and the first of those that are new. `topics` are those
+    that the job is told to read; if given, it may have lost access to others by now.
     """
 
     def __init__(
@@ -108,6 +112,7 @@ class TopicWatch:
         found, gone = self._find_topics(sorted({topic for topic, _ in ends}))
         ids = self._known.ids
         recreated = {topic for topic in found if ids.get(topic, found[topic]) != found[topic]}
+        same = {topic for topic, _ in found.items() & ids.items()}
         begins = self._begin(batch, starts, ends, recreated)
         self._found = replace(self._found, ids={**ids, **found})
         planned = planned_ranges(begins, ends)
@@ -130,8 +135,28 @@ class TopicWatch:
             planned=tuple(each for each in planned if each.topic not in gone),
             replanned=bool(gone) or begins != starts,
             lost=(*unread, *skipped),
-            new=frozenset({topic for topic, _ in ends} - {topic for topic, _ in begins}),
+            new=frozenset({topic for topic, _ in ends} - {topic for topic, _ in begins} - same),
         )
+
+    def begin(self, changes: TopicChanges, removed: Iterable[OffsetRange]) -> TopicChanges:
+        """Begin new topics behind the records that were removed; return the changes with that.
+
+        This is kept before they are read: what Kafka removes from now on is lost, also after a
+        restart.
+        """
+        older = [each for each in sorted(removed) if each.start == 0]
+        if older:
+            _LOG.warning("%s were deleted before the job read these topics", _list_ranges(older))
+        first = {(each.topic, each.partition): each.end for each in older}
+        left = {at: start for at, start in self._known.left.items() if at[0] not in changes.new}
+        ids = {topic: id_ for topic, id_ in self._found.ids.items() if topic in changes.new}
+        self._store(_Topics({**self._known.ids, **ids}, {**left, **first}))
+        self._found = replace(self._found, left={**self._found.left, **first})
+        planned = (
+            replace(each, start=first.get((each.topic, each.partition), each.start))
+            for each in changes.planned
+        )
+        return replace(changes, planned=tuple(each for each in planned if each))
 
     def _begin(
         self, batch: int, starts: _Offsets, ends: _Offsets, recreated: set[str]
@@ -148,7 +173,7 @@ class TopicWatch:
         back = {place: start for place, start in left.items() if place in ends}
         if back:
             _LOG.warning(
-                "before batch %d partitions came back, and are read on from %s",
+                "before batch %d partitions that Spark takes for new are read on from %s",
                 batch,
                 _list_offsets(back),
             )
@@ -179,9 +204,12 @@ class TopicWatch:
 
     def remember(self) -> None:
         """Store the topics found, once the batch is done; until then changes are reported."""
-        if self._found != self._known:
-            self._files.append(str(self._found))
-            self._known = self._found
+        self._store(self._found)
+
+    def _store(self, topics: _Topics) -> None:
+        if topics != self._known:
+            self._files.append(str(topics))
+            self._known = topics
 
     def _read_topics(self, name: str) -> _Topics:
         try:
