@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import Reason, SchemaConflictError
+from penstock.errors import Reason, SchemaConflictError, SinkUnavailableError
 from penstock.spark import MaintainSettings, maintain_table
+from penstock.spark.lake import widening
 from penstock.spark.lake.iceberg import (
     WRITER_CATALOG,
     IcebergTable,
@@ -88,6 +89,32 @@ def test_rows_that_others_write_during_a_widening_are_kept(spark, reader, monkey
     reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY x") == [(0.5,), (1.0,), (2.0,)]
+
+
+@pytest.mark.parametrize("step", ["_prepare", "_fill", "rename"])
+def test_a_column_that_another_query_widened_first_is_taken_as_it_is(
+    spark, reader, monkeypatch, step
+):
+    """The batch is written again, as after any commit that comes first."""
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
+    rows, others = (make_rows(spark, "x double", (at + 0.5,), first=at) for at in (1, 2))
+    owner = IcebergTable if step == "rename" else widening
+    take = getattr(owner, step)
+
+    def take_late(*given):
+        monkeypatch.setattr(owner, step, take)
+        reader.again().write(others, part(0, 0, query="other"))
+        return take(*given)
+
+    monkeypatch.setattr(owner, step, take_late)
+    with pytest.raises(SinkUnavailableError, match=r"another query widened x of lake\..* first"):
+        reader.lake.write(rows, part(1, 0))
+    reader.lake.write(rows, part(1, 0))
+
+    assert reader.query("SELECT x FROM t ORDER BY x") == [(1.0,), (1.5,), (2.5,)]
+    assert [name for name in reader.table().schema().names if name.endswith("x")] == [
+        "_before_1_x", "x",
+    ]  # fmt: skip
 
 
 class _Widening:

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
 from itertools import count
 from typing import Final
 
+from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
+from penstock.errors import SinkUnavailableError
 from penstock.spark.columns import (
     compare_columns,
     is_same,
@@ -54,23 +55,29 @@ def grow_table(spark: SparkSession, table: IcebergTable, event: StructType) -> N
 
     if plan(table.schema()) != Growth():
         growth = table.grow(plan)
-        rewrite_columns(spark, table, map(to_field, growth.rewritten))
+        for column in growth.rewritten:
+            _rewrite_column(spark, table, to_field(column))
         _LOG.info("%s grew: %s", table.name, growth)
 
 
-def rewrite_columns(
-    spark: SparkSession, table: IcebergTable, columns: Iterable[StructField]
-) -> None:
-    """Widen the table's columns to these types; this reads and rewrites their rows."""
-    for column in columns:
-        old = table.schema()[column.name]
-        following = _prepare(table, column)
+def _rewrite_column(spark: SparkSession, table: IcebergTable, column: StructField) -> None:
+    """Widen a column of the table to a type; this reads and rewrites its rows."""
+    old = table.schema()[column.name]
+    following = _prepare(table, column, old)
+    try:
         _fill(spark, table, following, old)
         before = _free_name(table, column.name)
         comment = f"{_comment(column.name)}{column.dataType.simpleString()}"
-        comments = {old.name: cut_comment(comment)}
-        table.rename({old.name: before, following.name: column.name}, comments)
-        _fill(spark, table, column, StructField(before, old.dataType))
+        names = {old.name: before, following.name: column.name}
+        table.rename(names, {old.name: cut_comment(comment)})
+    except (AnalysisException, IllegalArgumentException) as error:
+        table.refresh()
+        if _has(table, following):
+            raise
+        raise SinkUnavailableError(
+            f"another query widened {column.name} of {table.name} first"
+        ) from error
+    _fill(spark, table, column, StructField(before, old.dataType))
 
 
 def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
@@ -104,17 +111,26 @@ def _comment(column: str) -> str:
     return f"{column} before it became "
 
 
-def _prepare(table: IcebergTable, column: StructField) -> StructField:
-    """Add the column that replaces a column, or return the one that a crashed job added."""
+def _prepare(table: IcebergTable, column: StructField, old: StructField) -> StructField:
+    """Add the column that replaces a column, or return the one that another job added."""
     following = StructField(f"{_NEXT}{column.name}", column.dataType, True, column.metadata)
-    columns = table.schema()
-    if following.name in columns.names:
-        if is_same(columns[following.name].dataType, following.dataType):
-            return following
+    if following.name in table.schema().names and not _has(table, following):
         table.drop(following.name)
     added = read_columns(StructType([following])).columns[0]
-    table.grow(lambda _: Growth(added=(NewColumn(None, added),)))
+
+    def plan(columns: StructType) -> Growth:
+        is_over = not is_same(columns[old.name].dataType, old.dataType)
+        if is_over or following.name in columns.names:
+            return Growth()
+        return Growth(added=(NewColumn(None, added),))
+
+    table.grow(plan)
     return following
+
+
+def _has(table: IcebergTable, column: StructField) -> bool:
+    columns = table.schema()
+    return column.name in columns.names and is_same(columns[column.name].dataType, column.dataType)
 
 
 def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: StructField) -> None:
