@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from penstock.errors import Reason, SchemaConflictError, SinkUnavailableError
@@ -89,6 +91,32 @@ def test_rows_that_others_write_during_a_widening_are_kept(spark, reader, monkey
     reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY x") == [(0.5,), (1.0,), (2.0,)]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_widening_that_fails_behind_the_rename_is_completed(
+    spark, reader, monkeypatch, is_restarted
+):
+    """It has rows to fill that another query wrote before the rename."""
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
+    rows = make_rows(spark, "x double", (0.5,), first=1)
+    rename, down = IcebergTable.rename, Mock(side_effect=SinkUnavailableError("down"))
+    with monkeypatch.context() as patch:
+
+        def rename_late(*given):
+            others = make_rows(spark, "x bigint", (2,), first=9)
+            reader.again().write(others, part(0, 0, query="other"))
+            rename(*given)
+            patch.setattr(widening, "_fill", down)
+
+        patch.setattr(IcebergTable, "rename", rename_late)
+        with pytest.raises(SinkUnavailableError, match="down"):
+            reader.lake.write(rows, part(1, 0))
+
+    (reader.again() if is_restarted else reader.lake).write(rows, part(1, 0))
+
+    assert reader.query("SELECT x FROM t ORDER BY x") == [(0.5,), (1.0,), (2.0,)]
+    assert not [name for name in reader.table().properties() if "unfilled" in name]
 
 
 @pytest.mark.parametrize("step", ["_prepare", "_fill", "rename"])

@@ -313,6 +313,10 @@ class IcebergTable:
             update.set(name, text)
         update.commit()
 
+    def remove_property(self, name: str) -> None:
+        """Remove a property of the table, if it has it."""
+        self._table.updateProperties().remove(name).commit()
+
     def grow(self, plan: Callable[[StructType], Growth]) -> Growth:
         """Add and widen columns in one commit, without touching data.
 

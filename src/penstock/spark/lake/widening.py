@@ -1,15 +1,18 @@
 """Widen columns that Iceberg cannot: whole numbers to doubles, alone or nested.
 
-At every moment either the old or the new column is complete under the one name:
+At every moment either the old or the new column is complete under the one name, but for rows that
+others write meanwhile:
 
     1. Add a column `_next_x` of the wider type.
     2. Fill it from `x`, data file by data file, in one commit.
     3. In one metadata commit, rename `x` to `_before_1_x` and `_next_x` to `x`.
+    4. Fill `x` from `_before_1_x`, where another query wrote rows before the rename.
 
-After a crash, the next request for the column continues. `_before_1_x` stays: it holds the whole
-numbers that no double equals (`x` is null there), and the rows that another query wrote to `x`
-before the rename. Step 2 is repeated for these rows: after the rename, by a query that publishes
-rows that it staged before or finds a part there, and by `jobs/maintain_lake.py`.
+After a crash, the next request for the column continues; a property of the table says that step 4
+is left, which any query then takes before it writes. `_before_1_x` stays: it holds the whole
+numbers that no double equals (`x` is null there), and the rows that another query staged before the
+rename and publishes after it. Step 4 is repeated for these rows: by a query that publishes them or
+finds their part there, and by `jobs/maintain_lake.py`.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from penstock.tables import Growth, NewColumn, cut_comment
 _LOG = logging.getLogger(__name__)
 
 _NEXT: Final = "_next_"
+_UNFILLED: Final = "penstock.unfilled."
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 
 
@@ -58,6 +62,7 @@ def grow_table(spark: SparkSession, table: IcebergTable, event: StructType) -> N
         for column in growth.rewritten:
             _rewrite_column(spark, table, to_field(column))
         _LOG.info("%s grew: %s", table.name, growth)
+    _end_widenings(spark, table)
 
 
 def _rewrite_column(spark: SparkSession, table: IcebergTable, column: StructField) -> None:
@@ -68,6 +73,7 @@ def _rewrite_column(spark: SparkSession, table: IcebergTable, column: StructFiel
         _fill(spark, table, following, old)
         before = _free_name(table, column.name)
         comment = f"{_comment(column.name)}{column.dataType.simpleString()}"
+        table.set_properties({f"{_UNFILLED}{before}": column.name})
         names = {old.name: before, following.name: column.name}
         table.rename(names, {old.name: cut_comment(comment)})
     except (AnalysisException, IllegalArgumentException) as error:
@@ -77,7 +83,17 @@ def _rewrite_column(spark: SparkSession, table: IcebergTable, column: StructFiel
         raise SinkUnavailableError(
             f"another query widened {column.name} of {table.name} first"
         ) from error
-    _fill(spark, table, column, StructField(before, old.dataType))
+
+
+def _end_widenings(spark: SparkSession, table: IcebergTable) -> None:
+    """Fill widened columns of rows that others wrote before the rename."""
+    columns = table.schema()
+    if replaced := find_replaced(columns):
+        properties = table.properties()
+        for before, name in replaced.items():
+            if f"{_UNFILLED}{before}" in properties:
+                _fill(spark, table, columns[name], columns[before])
+                table.remove_property(f"{_UNFILLED}{before}")
 
 
 def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
