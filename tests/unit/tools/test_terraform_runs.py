@@ -66,7 +66,7 @@ def test_variables_go_as_text_or_json_and_outputs_come_back(run: Terraform, tmp_
 
     calls = (tmp_path / "work/calls").read_text().splitlines()
     assert {"apply -auto-approve -no-color", "TF_VAR_name=a b", "TF_VAR_open=true"} <= set(calls)
-    assert "destroy -auto-approve -no-color" in calls
+    assert "destroy -auto-approve -refresh=false -no-color" in calls
     assert run.outputs() == {"host": "b-1"}
 
 
