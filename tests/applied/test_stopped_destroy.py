@@ -11,7 +11,7 @@ from tools.local_root import allow_destroy, copy_infra, run_terraform
 
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
-_ACCOUNT = "930000000002"
+_ACCOUNT = "930000000006"
 _BUCKET = f"penstock-lake-{_ACCOUNT}-eu-central-1"
 _MODULES = Path(__file__).parents[2] / "infra/modules"
 _PROVIDER = """
