@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -255,23 +254,25 @@ class Accounts:
         assert done.returncode != 0, done.stdout
         return done.stderr
 
-    def log_in_during(self, name: str, call: Callable[[], Changes]) -> tuple[Changes, list[bool]]:
+    def log_in_during(
+        self, name: str, call: Callable[[], Changes]
+    ) -> tuple[Changes, set[bool | None]]:
         """Make a call, and log in with a consumer's own copy of a password until it ends.
 
-        The second value says for each attempt whether the brokers admitted it.
+        The second value says what came of the attempts: see `_is_admitted`.
         """
         root = self.consumers[name]
         arn = self.login_of(root)
-        admitted = []
+        admitted: set[bool | None] = set()
         with ThreadPoolExecutor(max_workers=1) as pool:
             running = pool.submit(call)
             while not running.done():
-                admitted.append(self._is_admitted(self._read_login(root, arn)))
+                admitted.add(self._is_admitted(self._read_login(root, arn)))
                 time.sleep(1)  # a login is work for the brokers too
         return running.result(), admitted
 
-    def _is_admitted(self, login: dict[str, str]) -> bool:
-        """Whether the brokers admit a user; one that restarts refuses nobody."""
+    def _is_admitted(self, login: dict[str, str]) -> bool | None:
+        """Whether the brokers admit a user; None if none can be reached, as while they restart."""
         cluster = self._cluster()
         options = {
             "bootstrap_servers": _servers(cluster, "SCRAM"),
@@ -282,11 +283,13 @@ class Accounts:
             "sasl_plain_username": login["username"],
             "sasl_plain_password": login["password"],
         }
-        with resolve_names(_names(cluster)), suppress(BrokerUnavailableError):
+        with resolve_names(_names(cluster)):
             try:
                 check_access(options)
             except BrokerLoginError:
                 return False
+            except BrokerUnavailableError:
+                return None
         return True
 
     def _list_connections(self) -> list[Any]:

@@ -180,7 +180,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
         ("aws_msk_configuration", "update"): 1,
         ("aws_msk_scram_secret_association", "update"): 1,
     }
-    assert set(admitted) == {True}
+    assert admitted - {None} == {True}
 
 
 def test_the_consumer_takes_its_new_contract(accounts):
@@ -198,7 +198,7 @@ def test_the_consumer_takes_its_new_contract(accounts):
         ("aws_secretsmanager_secret_version", "replace"): 3,
     }
     assert accounts.password_of(analytics) != before
-    assert set(admitted) == {True}
+    assert admitted - {None} == {True}
     accounts.read("analytics", "sensor", 1)
     answer = accounts.produce({"temperature": 31})
     assert not answer["schema"]["created"]
