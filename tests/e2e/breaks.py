@@ -366,20 +366,17 @@ def withdraw_login(it: Broken) -> Mend:
     return lambda: kafka.batch_associate_scram_secret(**asked)
 
 
-# The code of the first cause, and the call that makes it.
+# The code of the first cause, and the call that makes it. Neighbours have different codes.
 BREAKS: list[tuple[str, Callable[[Broken], Mend]]] = [
     ("balancer-egress-missing", close_balancer),
     ("broker-ingress-missing", close_brokers),
     ("client-egress-missing", close_egress),
     ("dns-off", turn_off("EnableDnsHostnames")),
-    ("dns-off", turn_off("EnableDnsSupport")),
     ("endpoint-ingress-missing", close_ingress),
     ("endpoint-policy-changed", deny_at_endpoint),
     ("endpoint-not-accepted", reject_endpoint),
     ("function-stopped", stop_function),
-    ("function-stopped", stop_producer),
     ("key-not-enabled", disable_key),
-    ("key-not-enabled", disable_producers_key),
     ("lake-grant-missing", revoke_grant),
     ("lease-table-missing", name_other_lease),
     ("listener-missing", move_listener),
@@ -389,11 +386,14 @@ BREAKS: list[tuple[str, Callable[[Broken], Mend]]] = [
     ("reader-role-distrusts", distrust_consumer),
     ("reader-role-forbidden", forbid_reading),
     ("record-wrong", misdirect_record),
-    ("record-wrong", delete_record),
     ("route-missing", remove_route),
     ("schedule-off", disable_schedule),
     ("secret-unusable", delete_secret),
     ("service-rule-missing", close_services),
     ("target-wrong", add_target),
+    ("dns-off", turn_off("EnableDnsSupport")),
+    ("function-stopped", stop_producer),
+    ("key-not-enabled", disable_producers_key),
+    ("record-wrong", delete_record),
     ("target-wrong", remove_target),
 ]
