@@ -188,7 +188,8 @@ def test_the_consumer_takes_its_new_contract(accounts):
     before = accounts.password_of(analytics)
     accounts.hand_over("analytics")
 
-    apply = partial(analytics.apply, consumer_functions=FUNCTIONS | _OF_ORDERS)
+    functions = FUNCTIONS | _OF_ORDERS
+    apply = partial(analytics.apply, refresh=False, consumer_functions=functions)
     changes, admitted = accounts.log_in_during("analytics", apply)
 
     assert changes["aws_lambda_event_source_mapping", "create"] == 1
