@@ -40,10 +40,10 @@ def test_an_alias_leads_to_the_version_of_the_last_apply(client, cloud, tmp_path
     for word in ("old", "new"):
         package.write_bytes(make_zip({"handler.py": _SOURCE.format(word)}))
         root.apply(**given)
-        assert not root.has_changes(**given)
         arn = root.outputs()["invoked_arn"]
         answers.append(invoke(lambda name: client(name, account=_ACCOUNT), arn))
 
+    assert not root.has_changes(**given)
     assert arn.endswith(":function:penstock-snapshots:live")
     assert answers == [(["1", "snap-start", "old"], None), (["2", "snap-start", "new"], None)]
     root.destroy(**given)
