@@ -44,8 +44,9 @@ def main() -> int:
 
 
 def _tell(result: Result) -> None:
-    failed = f", {result.failed} failed" if result.failed else ""
-    print(f"{result.room:20} {result.passed} passed{failed} in {result.wall:.0f} s", flush=True)
+    others = {"skipped": result.skipped, "failed": result.failed}
+    told = "".join(f", {count} {what}" for what, count in others.items() if count)
+    print(f"{result.room:20} {result.passed} passed{told} in {result.wall:.0f} s", flush=True)
     if result.failed:
         log = _CLONE / LOGS / f"{result.room}.log"
         lines = log.read_text(errors="replace").splitlines()

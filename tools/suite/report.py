@@ -15,13 +15,19 @@ _PROBLEMS = ("failure", "error")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One test that ran, with its wall and CPU seconds."""
+    """One test, with its wall and CPU seconds."""
 
     name: str
     wall: float
     cpu: float
     failed: bool
+    skipped: bool = False  # this machine lacks what it needs
     again: bool = False  # failed at first, and passed when it ran again
+
+    @property
+    def passed(self) -> bool:
+        """Return whether it ran and did not fail."""
+        return not (self.failed or self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,12 @@ class Result:
     @property
     def passed(self) -> int:
         """Return the number of tests that passed."""
-        return sum(not test.failed for test in self.tests)
+        return sum(test.passed for test in self.tests)
+
+    @property
+    def skipped(self) -> int:
+        """Return the number of tests that were skipped."""
+        return sum(test.skipped for test in self.tests)
 
     @property
     def failed(self) -> int:
@@ -60,12 +71,13 @@ def _read_outcome(case: ElementTree.Element) -> Outcome:
         float(case.get("time", 0)),
         0 if used is None else float(used.get("value", 0)),
         any(case.find(problem) is not None for problem in _PROBLEMS),
+        case.find("skipped") is not None,
     )
 
 
 def mend(result: Result, again: Result) -> Result:
     """Return the result of a room after its failed tests ran again."""
-    passed = {test.name for test in again.tests if not test.failed}
+    passed = {test.name for test in again.tests if test.passed}
     tests = tuple(
         replace(test, failed=False, again=True) if test.failed and test.name in passed else test
         for test in result.tests
@@ -79,7 +91,11 @@ def show_results(results: Sequence[Result], wall: float) -> str:
     """Show the slowest rooms and tests, those that had to run again, and the totals at last."""
     tests = [test for result in results for test in result.tests]
     cpu = sum(result.cpu for result in results)
-    failed = sum(result.failed for result in results)
+    counts = {
+        "passed": sum(result.passed for result in results),
+        "skipped": sum(result.skipped for result in results),
+        "failed": sum(result.failed for result in results),
+    }
     again = [f"passed only when it ran again, alone: {it.name}" for it in tests if it.again]
     return "\n".join(
         [
@@ -87,7 +103,7 @@ def show_results(results: Sequence[Result], wall: float) -> str:
             *_table("tests", [(it.wall, it.cpu, it.name) for it in tests]),
             *(["", *again] if again else []),
             f"\n{wall:.0f} s in all, {cpu:.0f} s of CPU",
-            f"{sum(result.passed for result in results)} passed, {failed} failed",
+            ", ".join(f"{count} {what}" for what, count in counts.items()),
         ]
     )
 

@@ -76,6 +76,28 @@ def test_results_are_counted_and_rooms_yield_to_the_longest(tmp_path):
     ]
 
 
+_LACKING = """
+import pytest
+def test_works(): pass
+@pytest.mark.skipif(True, reason="this machine lacks what it needs")
+def test_lacks(): assert 0
+"""
+
+
+def test_a_skipped_test_has_not_passed_and_is_shown(tmp_path, monkeypatch, capsys):
+    (tmp_path / "tests/room").mkdir(parents=True)
+    (tmp_path / "tests/room/test_it.py").write_text(_LACKING)
+    monkeypatch.setattr(command, "_CLONE", tmp_path)
+    monkeypatch.setattr(command, "ROOMS", (Room("room", "tests/room"),))
+    monkeypatch.setattr("sys.argv", ["suite"])
+
+    assert command.main() == 0
+
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("room                 1 passed, 1 skipped in ")
+    assert told[-1] == "1 passed, 1 skipped, 0 failed"
+
+
 def test_rooms_share_what_they_compile(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
@@ -169,7 +191,7 @@ def test_the_slowest_come_first_and_the_totals_last():
         "     1.0       0.5  a::one",
         "",
         "8 s in all, 3 s of CPU",
-        "1 passed, 2 failed",
+        "1 passed, 0 skipped, 2 failed",
     ]
 
 
