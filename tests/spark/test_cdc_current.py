@@ -277,13 +277,13 @@ def test_files_of_maintenance_stay_whole_while_changes_come(spark, job, monkeypa
     ((path, size),) = _find_files(job)
     assert size > 2 * current._COMPACTED_BYTES
 
-    for number in range(12):
+    for number in range(5):
         film.update(number % 3, rate=float(number))
         job.take(job.place(film.log))
         film.log.clear()
     left = _find_files(job)
     assert (path, size) in left
-    assert len(left) < 12
+    assert len(left) < 5
     assert job.rows() == film.rows
 
 
