@@ -39,6 +39,11 @@ class Figures:
         """The rows that were checked."""
         return sum(each.rows for each in self.versions)
 
+    @property
+    def unknown(self) -> list[Version]:
+        """The versions whose schema no registry knows."""
+        return [each for each in self.versions if each.problem]
+
 
 def check_rules(figures: Figures, limits: Limits) -> tuple[RuleResult, ...]:
     """Return the result of each rule."""
@@ -63,9 +68,14 @@ def _check_rows(figures: Figures, limits: Limits) -> RuleResult:
 
 def _check_coordinates(figures: Figures) -> RuleResult:
     found = [each for each in figures.columns if each.column in OWN and each.nulls]
-    nulls = sum(each.nulls for each in found)
-    detail = _list_parts(f"{each.column} is null in {each.nulls:,} rows" for each in found)
-    return _compare("coordinates", nulls, 0, detail or "every row has its record's coordinates")
+    # A schema id that is null is among the nulls.
+    unknown = [each for each in figures.unknown if each.schema_id is not None]
+    count = sum(each.nulls for each in found) + sum(each.rows for each in unknown)
+    detail = _list_parts(
+        [f"{each.column} is null in {each.nulls:,} rows" for each in found]
+        + [f"{each.rows:,} rows have no known schema: {each.problem}" for each in unknown]
+    )
+    return _compare("coordinates", count, 0, detail or "every row has its record's coordinates")
 
 
 def _check_required(figures: Figures, limits: Limits) -> RuleResult:
@@ -78,11 +88,13 @@ def _check_required(figures: Figures, limits: Limits) -> RuleResult:
         f"{each.column} is null in {each.required_nulls:,} rows whose schema requires it"
         for each in found
     )
-    unknown = [each for each in figures.versions if each.problem]
-    if nulls <= limit and unknown:
-        said = _list_parts(f"schema {each.schema_id}: {each.problem}" for each in unknown)
-        return _not_checked(rule, limit, f"the schemas of some rows are unknown: {said}")
-    return _compare(rule, nulls, limit, detail or "no required field is null")
+    detail = detail or "no required field is null"
+    unknown = sum(each.rows for each in figures.unknown)
+    if 0 < unknown == figures.rows:
+        return _not_checked(rule, limit, "no row has a known schema")
+    if unknown:
+        detail += f"; {unknown:,} rows have no known schema"
+    return _compare(rule, nulls, limit, detail)
 
 
 def _check_shares(figures: Figures, limits: Limits) -> RuleResult:

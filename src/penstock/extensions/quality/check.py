@@ -92,6 +92,7 @@ class TableCheck:
             OperationError: there is no such table, it is not one of Penstock's, or a query fails.
             SinkAccessDeniedError, SinkUnavailableError: Athena, Glue or the dead-letter tables
                 deny a call, or do not answer.
+            RegistryError: a registry denies a call, does not answer, or gives a wrong answer.
             BrokerError: Kafka was to be asked, and cannot be.
         """
         now = now or datetime.now(UTC)
@@ -186,6 +187,9 @@ class TableCheck:
                     schemas[schema_id] = known
                     version = replace(version, name=known.name)
                 except (PenstockError, ValueError) as error:
+                    # An error without a reason is the registry's and not the record's.
+                    if isinstance(error, PenstockError) and error.reason is None:
+                        raise
                     version = replace(version, problem=str(error))
             found.append(version)
         return tuple(found), schemas

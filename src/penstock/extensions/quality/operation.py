@@ -59,7 +59,8 @@ def check_quality(
 
     Raises:
         SettingsError: a registry's URL or a backup cannot be used.
-        OperationError, SinkError, BrokerError: see `TableCheck.run` and `save_report`.
+        OperationError, SinkError, RegistryError, BrokerError: see `TableCheck.run` and
+            `save_report`.
     """
     kafka = None if topics is None else _Kafka(topics.kafka)
     found = TableCheck(settings, table, kafka=kafka).run(report=report)

@@ -14,7 +14,13 @@ import pytest
 from pyiceberg.catalog.glue import GlueCatalog
 
 from penstock.aws import Athena
-from penstock.errors import OperationError
+from penstock.errors import (
+    OperationError,
+    PenstockError,
+    RegistryAccessDeniedError,
+    RegistryAnswerError,
+    RegistryUnavailableError,
+)
 from penstock.extensions.quality import Limits, QualitySettings
 from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.command import show
@@ -236,6 +242,44 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
         (1, 4),
         (3600, 1),
     ]
+
+
+def test_rows_of_unknown_schemas_fail_and_leave_the_others_to_be_checked(
+    lake, athena, registries, schema_ids
+):
+    foreign = "confluent:7"
+    rows = [row(schema_ids[0], 1, device="a"), row(foreign, 2, device="b"), row("?", 3)]
+
+    report = check(lake, athena, registries, "foreign", rows)
+
+    found = {each.rule: (each.state, each.found, each.detail) for each in report.rules}
+    assert found["coordinates"] == (
+        "failed",
+        2,
+        "1 rows have no known schema: found '?', expected the text of a schema's key; 1 rows have "
+        "no known schema: schema confluent:7 is in no registry of this program, expected one of "
+        "glue",
+    )
+    assert found["required-nulls"] == (
+        "holds",
+        0,
+        "no required field is null; 2 rows have no known schema",
+    )
+
+
+@pytest.mark.parametrize(
+    "error", [RegistryAccessDeniedError, RegistryAnswerError, RegistryUnavailableError]
+)
+def test_a_registry_that_does_not_tell_schemas_ends_the_check(lake, athena, schema_ids, error):
+    class Down(MemoryRegistry):
+        def get(self, key):
+            raise error("it does not tell")
+
+    with pytest.raises(PenstockError, match="it does not tell") as raised:
+        name = f"of_{error.__name__.lower()}"
+        check(lake, athena, Registries([Down()]), name, [row(schema_ids[0], 1)])
+
+    assert raised.type is error
 
 
 def test_rows_beside_and_parked_records_explain_missing_offsets(lake, athena, registries):
