@@ -270,11 +270,14 @@ def test_missing_offsets_are_distinguished_by_their_cause(
     _send(settings, topic, b"f")
 
     offsets = read_offsets(settings, [topic])
-    found = look_up_offsets(settings, {(topic, 0): [range(2), range(3, 9)], (topic, 1): []})
+    ranges = {(topic, 0): [range(2), range(3, 9)], (topic, 1): [], (topic, 2): [range(3)]}
+    found = look_up_offsets(settings, ranges)
 
     assert offsets == [PartitionOffsets(topic, 0, 0, 6), PartitionOffsets(topic, 1, 0, 0)]
-    # 1 is a tombstone, 3 was aborted, 4 is the transaction's marker, and 6 to 8 are not there.
+    # 1 is a tombstone, 3 was aborted, 4 is the transaction's marker; 6 to 8 and partition 2 are of
+    # a topic that was there before.
     assert found == {
-        (topic, 0): FoundOffsets(1, 5, (range(1), range(5, 6))),
+        (topic, 0): FoundOffsets(1, 2, (range(1), range(5, 6), range(6, 9))),
         (topic, 1): FoundOffsets(0, 0, ()),
+        (topic, 2): FoundOffsets(0, 0, (range(3),)),
     }

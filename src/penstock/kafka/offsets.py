@@ -78,8 +78,8 @@ def look_up_offsets(
 ) -> dict[tuple[str, int], FoundOffsets]:
     """Read the records at ranges of offsets, and tell tombstones and offsets without a record.
 
-    Offsets that Kafka has deleted count as records, and so does what is beyond 1,000 ranges or
-    100,000 offsets of a partition.
+    Offsets that Kafka has deleted or has not given yet count as records, and so does what is beyond
+    1,000 ranges or 100,000 offsets of a partition.
 
     Raises:
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be read.
@@ -99,34 +99,36 @@ def look_up_offsets(
 
 
 def _look_up(client: KafkaConsumer, place: TopicPartition, ranges: Sequence[range]) -> FoundOffsets:
+    if place.partition not in (client.partitions_for_topic(place.topic) or ()):
+        return FoundOffsets(0, 0, tuple(ranges))
     client.assign([place])
     begin = client.beginning_offsets([place], _LOOK_MS)[place]
+    end = client.end_offsets([place], _LOOK_MS)[place]
     tombstones = no_records = looked = 0
     rest: list[range] = []
     for run in islice(ranges, _MOST_RANGES):
-        kept = range(max(run.start, begin), max(run.stop, begin))
-        if run.start < kept.start:
-            rest.append(range(run.start, min(run.stop, kept.start)))
+        kept = range(max(run.start, begin), min(run.stop, end))
+        rest += filter(None, [range(run.start, min(run.stop, begin))])
         looked += len(kept)
         if looked > _MOST_OFFSETS:
-            rest += [kept] if kept else []
-            continue
-        values = {each.offset: each.value for each in _read_run(client, place, kept)}
-        empty = [offset for offset, value in values.items() if value is None]
-        tombstones += len(empty)
-        no_records += len(kept) - len(values)
-        rest += _join(sorted(values.keys() - set(empty)))
+            rest += filter(None, [kept])
+        elif kept:
+            values = {each.offset: each.value for each in _read_run(client, place, kept)}
+            empty = [offset for offset, value in values.items() if value is None]
+            tombstones += len(empty)
+            no_records += len(kept) - len(values)
+            rest += _join(sorted(values.keys() - set(empty)))
+        rest += filter(None, [range(max(run.start, end), run.stop)])
     return FoundOffsets(tombstones, no_records, (*rest, *ranges[_MOST_RANGES:]))
 
 
 def _read_run(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:
-    """Yield the records of a run of offsets."""
+    """Yield the records of a run of offsets before the end of a partition."""
     client.seek(place, run.start)
-    end = min(run.stop, client.end_offsets([place], _LOOK_MS)[place])
     position, deadline = run.start, time.monotonic() + _STALL_SECONDS
-    while position < end:
+    while position < run.stop:
         for records in client.poll(timeout_ms=_POLL_MS).values():
-            yield from (each for each in records if each.offset < end)
+            yield from (each for each in records if each.offset < run.stop)
         now = client.position(place)
         if now > position:
             position, deadline = now, time.monotonic() + _STALL_SECONDS

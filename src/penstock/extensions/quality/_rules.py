@@ -143,9 +143,17 @@ def _check_missing(figures: Figures, limits: Limits) -> RuleResult:
 
 def _check_lag(figures: Figures, limits: Limits) -> RuleResult:
     rule, limit = "lag", limits.lag_records
-    known = [(each, each.lag) for each in figures.partitions if each.lag is not None]
-    if not figures.has_kafka or not known:
+    if not figures.has_kafka or not figures.partitions:
         return _not_checked(rule, limit, "Kafka was not asked (--kafka)")
+    again = [each for each in figures.partitions if each.lag is None]
+    if again:
+        detail = _list_parts(
+            f"{each} was created again or shortened: it ends at {each.end_offset}, and a row has "
+            f"{each.last_offset}"
+            for each in again
+        )
+        return RuleResult(rule, RuleState.FAILED, None, limit, detail)
+    known = [(each, each.lag or 0) for each in figures.partitions]
     behind = [(each, lag) for each, lag in known if lag > limit]
     detail = _list_parts(f"{each} has {lag:,} newer records" for each, lag in behind)
     most = max(lag for _, lag in known)

@@ -237,10 +237,10 @@ class TableCheck:
             return partitions
         ends = self._kafka.read_ends({each.topic for each in partitions})
         return tuple(
-            each
-            if (end := ends.get((each.topic, each.partition))) is None
-            else replace(each, end_offset=end, lag=max(0, end - each.last_offset - 1))
+            replace(each, end_offset=end, lag=lag if lag >= 0 else None)
             for each in partitions
+            for end in [ends.get((each.topic, each.partition), 0)]
+            for lag in [end - each.last_offset - 1]
         )
 
 

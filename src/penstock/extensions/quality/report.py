@@ -23,7 +23,7 @@ class RuleState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """A rule with the figure found, the limit, and the place; `found` is None if not checked."""
+    """A rule with the figure found, the limit, and the place; `found` is None if not known."""
 
     rule: str
     state: RuleState
@@ -76,6 +76,7 @@ class Version:
 class Partition:
     """A partition's offsets in the table; a field is None if it was not checked.
 
+    `lag` is None too if the partition does not reach `last_offset` any more.
     `missing_offsets` have no row. `unexplained` are those of them that have neither a dead letter
     nor a row in a table beside it, and that hold a record in Kafka, if Kafka was asked.
     """

@@ -54,7 +54,7 @@ class Kafka:
     """Topics whose partition 0 ends at 13; offset 8 of it is a tombstone."""
 
     def read_ends(self, topics):
-        return {(topic, 0): 13 for topic in topics} | {("t", 1): 5}
+        return {(topic, 0): 13 for topic in topics} | {("t", 1): 6}
 
     def look_up(self, runs):
         rest = {
@@ -241,6 +241,27 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
         (None, 1),
         (1, 4),
         (3600, 1),
+    ]
+
+
+def test_a_topic_that_was_created_again_fails(lake, athena, registries, schema_ids):
+    # Partition 0 ends at 13, and there is no partition 2 any more.
+    places = [(0, 13), (1, 5), (2, 3)]
+    rows = [row(schema_ids[0], offset, partition=part, device="a") for part, offset in places]
+
+    report = check(lake, athena, registries, "again", rows, kafka=Kafka())
+
+    (lag,) = report.failed
+    assert (lag.rule, lag.found, lag.detail) == (
+        "lag",
+        None,
+        "t/0 was created again or shortened: it ends at 13, and a row has 13; "
+        "t/2 was created again or shortened: it ends at 0, and a row has 3",
+    )
+    assert [(each.end_offset, each.lag) for each in report.partitions] == [
+        (13, None),
+        (6, 0),
+        (0, None),
     ]
 
 
