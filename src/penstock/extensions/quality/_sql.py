@@ -3,7 +3,7 @@
 | query       | rows of its result                                                         |
 | ----------- | -------------------------------------------------------------------------- |
 | profile     | a row for each day, each partition and each schema version, in one scan    |
-| coordinates | a row for each partition: offsets, and records that the table has twice    |
+| coordinates | a row for each partition: offsets, repeated records, and older late events |
 | gaps        | a row for each run of missing offsets, asked only where offsets are missing |
 | parked      | a row for each parked record of these partitions, asked with `gaps`        |
 """
@@ -35,6 +35,7 @@ COLUMNS_AT_ONCE: Final = 300
 # Bounds of delays, in milliseconds: a histogram that shows seconds and weeks.
 BOUNDS: Final = (-60_000, 0, 1_000, 60_000, 3_600_000, 86_400_000, 604_800_000)
 _PLACE: Final = '"_topic", "_kafka_partition"'
+_DELAY: Final = f'date_diff(\'millisecond\', "{EVENT_TIME}", "_kafka_timestamp")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +98,46 @@ def _write_profile(window: Window, columns: Sequence[Column], late_ms: int, futu
     return (
         "WITH seen AS (\n"
         f'  SELECT *, CAST("{EVENT_TIME}" AS date) AS "_day",\n'
-        f'    date_diff(\'millisecond\', "{EVENT_TIME}", "_kafka_timestamp") AS "_delay"\n'
+        f'    {_DELAY} AS "_delay"\n'
         f"  FROM {_table(window.table)}{_where(window.since)}\n)\n"
         f"SELECT\n  {listed}\nFROM seen\n"
         f'GROUP BY GROUPING SETS (("_day"), ({_PLACE}), ("_schema_id"))'
     )
 
 
-def write_coordinates(window: Window, spans: Mapping[Place, Span]) -> str:
+def write_coordinates(window: Window, spans: Mapping[Place, Span], late_ms: int) -> str:
     """Return the query of offsets: records by topic, partition, offset and Kafka's timestamp.
 
-    A recreated topic has the offsets of the old one again, with other timestamps.
+    A recreated topic has the offsets of the old one again, with other timestamps. The offsets are
+    those of the spans, and greater ones that Kafka received since the window's moment. `earlier`
+    are the rows that it received since then of events before it, `late` those that are late.
     """
+    moment = window.since and _moment(window.since)
+    is_new = f'"_kafka_timestamp" >= {moment}' if moment else "true"
+    is_earlier = f'"{EVENT_TIME}" < {moment} AND {is_new}' if moment else "false"
+    counts = '"_offset" >= "low"'
     return (
-        "WITH copies AS (\n"
-        f'  SELECT {_PLACE}, "_offset", "_kafka_timestamp", count(*) AS "n"\n'
-        f"  FROM {_table(window.table)} JOIN {_spans(spans)}"
-        f"{_where(window.earliest)}\n"
-        f'  GROUP BY {_PLACE}, "_offset", "_kafka_timestamp"\n'
+        "WITH seen AS (\n"
+        f'  SELECT {_PLACE}, "_offset", "_kafka_timestamp", {is_new} AS "_new",\n'
+        f'    {is_earlier} AS "_earlier", {_DELAY} > {late_ms} AS "_late"\n'
+        f"  FROM {_table(window.table)}{_where(window.earliest)}\n"
+        "), copies AS (\n"
+        f'  SELECT {_PLACE}, "low", "_offset", "_kafka_timestamp", count(*) AS "n",\n'
+        '    count_if("_earlier") AS "earlier", count_if("_earlier" AND "_late") AS "late"\n'
+        f"  FROM seen LEFT JOIN {_values(spans)}\n"
+        '    ON "_topic" = "of_topic" AND "_kafka_partition" = "of_part"\n'
+        '  WHERE "_offset" BETWEEN "low" AND "high" OR "_new"\n'
+        f'  GROUP BY {_PLACE}, "low", "_offset", "_kafka_timestamp"\n'
         "), offsets AS (\n"
-        f'  SELECT {_PLACE}, "_offset", sum("n") AS "n", sum("n" - 1) AS "repeated"\n'
-        f'  FROM copies GROUP BY {_PLACE}, "_offset"\n)\n'
-        f'SELECT "_topic" AS "topic", "_kafka_partition" AS "part", sum("n") AS "n",\n'
-        '  count(*) AS "offsets", sum("repeated") AS "repeated",\n'
-        '  min(CASE WHEN "repeated" > 0 THEN "_offset" END) AS "first_repeated"\n'
+        f'  SELECT {_PLACE}, "low", "_offset", sum("n") AS "n", sum("n" - 1) AS "repeated",\n'
+        '    sum("earlier") AS "earlier", sum("late") AS "late"\n'
+        f'  FROM copies GROUP BY {_PLACE}, "low", "_offset"\n)\n'
+        f'SELECT "_topic" AS "topic", "_kafka_partition" AS "part",\n'
+        f'  sum("n") FILTER (WHERE {counts}) AS "n", count_if({counts}) AS "offsets",\n'
+        f'  max("_offset") FILTER (WHERE {counts}) AS "last_offset",\n'
+        f'  sum("repeated") FILTER (WHERE {counts}) AS "repeated",\n'
+        f'  min("_offset") FILTER (WHERE {counts} AND "repeated" > 0) AS "first_repeated",\n'
+        '  sum("earlier") AS "earlier", sum("late") AS "late"\n'
         f"FROM offsets GROUP BY {_PLACE}"
     )
 

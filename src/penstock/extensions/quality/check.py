@@ -17,7 +17,7 @@ from penstock.extensions.quality._offsets import (
     read_gaps,
     read_place,
 )
-from penstock.extensions.quality._rules import Figures, check_rules
+from penstock.extensions.quality._rules import Earlier, Figures, check_rules
 from penstock.extensions.quality._sql import (
     BOUNDS,
     DAYS,
@@ -103,7 +103,7 @@ class TableCheck:
         columns = self._list_columns()
         profile = self._profile(window, columns)
         versions, schemas = self._find_versions(profile.versions)
-        partitions = self._count_offsets(window, profile.partitions)
+        partitions, earlier = self._count_offsets(window, profile.partitions)
         partitions, gaps = self._explain(window, partitions)
         figures = Figures(
             days=tuple(map(_read_day, sorted(profile.days, key=lambda row: row["day"] or ""))),
@@ -112,6 +112,7 @@ class TableCheck:
             partitions=self._measure_lag(partitions),
             gaps=gaps,
             lateness=_read_buckets(profile.days),
+            earlier=earlier,
             has_registry=self._registries is not None,
             has_kafka=self._kafka is not None,
         )
@@ -194,19 +195,25 @@ class TableCheck:
             found.append(version)
         return tuple(found), schemas
 
-    def _count_offsets(self, window: Window, rows: Iterable[QueryRow]) -> tuple[Partition, ...]:
+    def _count_offsets(
+        self, window: Window, rows: Iterable[QueryRow]
+    ) -> tuple[tuple[Partition, ...], Earlier]:
         spans = {
             read_place(row): Span(int(row["first_offset"] or 0), int(row["last_offset"] or 0))
             for row in rows
             if row["first_offset"] is not None and row["topic"] is not None and row["part"]
         }
         if not spans:
-            return ()
-        return tuple(
-            _read_partition(row, spans[read_place(row)])
-            for row in sorted(
-                self._run_query(write_coordinates(window, spans)).rows, key=read_place
-            )
+            return (), Earlier()
+        sql = write_coordinates(window, spans, 1_000 * self._settings.limits.late_seconds)
+        found = sorted(self._run_query(sql).rows, key=read_place)
+        return (
+            tuple(
+                _read_partition(row, spans[read_place(row)].least)
+                for row in found
+                if row["last_offset"] is not None
+            ),
+            Earlier(*(sum(int(row[name] or 0) for row in found) for name in ("earlier", "late"))),
         )
 
     def _explain(
@@ -256,15 +263,16 @@ def _read_buckets(days: Sequence[QueryRow]) -> tuple[Bucket, ...]:
     )
 
 
-def _read_partition(row: QueryRow, span: Span) -> Partition:
+def _read_partition(row: QueryRow, first: int) -> Partition:
     topic, partition = read_place(row)
-    missing = span.greatest - span.least + 1 - int(row["offsets"] or 0)
+    last = int(row["last_offset"] or 0)
+    missing = last - first + 1 - int(row["offsets"] or 0)
     return Partition(
         topic,
         partition,
         int(row["n"] or 0),
-        span.least,
-        span.greatest,
+        first,
+        last,
         repeated_records=int(row["repeated"] or 0),
         first_repeated=int(row["first_repeated"]) if row["first_repeated"] else None,
         missing_offsets=missing,

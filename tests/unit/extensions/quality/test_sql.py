@@ -48,7 +48,7 @@ def test_many_columns_are_asked_in_several_queries() -> None:
 
 def test_offsets_are_those_of_the_spans_from_the_earliest_day_on() -> None:
     for sql in (
-        write_coordinates(_WINDOW, _SPANS),
+        write_coordinates(_WINDOW, _SPANS, 1_000),
         write_gaps(_WINDOW, ["lake.others"], _SPANS),
     ):
         assert "(VALUES ('a', 1, 0, 3), ('it''s', 0, 5, 9)) AS span" in sql

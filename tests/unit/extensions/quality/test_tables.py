@@ -32,6 +32,7 @@ from systems.sessions import REGION, make_session
 _ROOT = Path(__file__).parents[4]
 _NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)
 _NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+_OLD = _NOON - timedelta(days=9)
 _SETTINGS = QualitySettings(
     workgroup="quality", since=2, limits=Limits(null_shares={"note": 0.6, "place": 0.6})
 )
@@ -175,8 +176,8 @@ def test_every_rule_holds(lake, athena, registries, schema_ids):
         row(first, 11, device="b"),
         row(second, 12, device="c", note="x", place={"room": 1}),
         row(second, 3, partition=1, device="d"),
-        # Of a day before, so it is not among the rows, but its offset is not missing.
-        row(second, 4, partition=1, delay=timedelta(days=10), device="e"),
+        # Kafka received it days ago, so it is not among the rows, but its offset is not missing.
+        row(second, 4, partition=1, delay=timedelta(days=10), device="e", _kafka_timestamp=_OLD),
         row(second, 5, partition=1, device="f", note="y", place={"room": 2}),
     ]
 
@@ -242,6 +243,38 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
         (1, 4),
         (3600, 1),
     ]
+
+
+def test_events_of_days_before_are_late_if_kafka_received_them_since(
+    lake, athena, registries, schema_ids
+):
+    midnight, late = datetime(2026, 11, 19, tzinfo=UTC), timedelta(days=10)
+    rows = [
+        row(schema_ids[0], 10, device="a"),
+        row(schema_ids[0], 11, delay=late, device="b"),
+        row(schema_ids[0], 12, delay=late, device="c"),
+        # Before the first row that is checked, and alone in a partition.
+        row(schema_ids[0], 8, delay=late, device="d"),
+        row(schema_ids[0], 5, partition=1, delay=late, device="e"),
+        # Kafka received it days before too, in a topic that was created again since; it is older
+        # than a job accepts; it is not late.
+        row(schema_ids[0], 99, delay=late, device="f", _kafka_timestamp=_OLD),
+        row(schema_ids[0], 6, delay=timedelta(days=40), device="g"),
+        row(schema_ids[0], 9, device="h", _kafka_timestamp=midnight)
+        | {"_event_time": midnight - timedelta(seconds=1)},
+    ]
+
+    report = check(lake, athena, registries, "behind", rows, kafka=Kafka())
+
+    (failed,) = report.failed
+    assert (failed.rule, failed.found, failed.detail) == (
+        "late-events",
+        0.666667,
+        "4 of 6 events are older than 3,600 s, 4 of them of days before those checked",
+    )
+    (partition,) = report.partitions
+    assert (partition.rows, partition.first_offset, partition.last_offset) == (3, 10, 12)
+    assert (partition.missing_offsets, partition.lag, report.rows) == (0, 0, 1)
 
 
 def test_a_topic_that_was_created_again_fails(lake, athena, registries, schema_ids):
