@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
@@ -18,18 +17,25 @@ from penstock.kafka.settings import KafkaSettings
 _LOOK_MS = 15_000
 _POLL_MS = 500
 _STALL_SECONDS = 30
-# Limits for a partition. Each range needs a request or more; offsets beyond count as records.
-_MOST_RANGES = 1_000
+# Limits for a partition. Each read is a request or more; offsets beyond count as records.
+_MOST_READS = 1_000
 _MOST_OFFSETS = 100_000
+# Ranges that are so near to each other are read at once, up to so many offsets.
+_NEAR = 100
+_MOST_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundOffsets:
-    """The number of tombstones, the number of offsets without a record, and the other offsets."""
+    """The number of tombstones, the number of offsets without a record, and the other offsets.
+
+    `unread` of the others were not looked up, as they were too many.
+    """
 
     tombstones: int
     no_records: int
     rest: tuple[range, ...]
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ def look_up_offsets(
     """Read the records at ranges of offsets, and tell tombstones and offsets without a record.
 
     Offsets that Kafka has deleted or has not given yet count as records, and so does what is beyond
-    1,000 ranges or 100,000 offsets of a partition.
+    1,000 reads or 100,000 offsets of a partition. A read takes ranges that are near to each other.
 
     Raises:
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be read.
@@ -104,22 +110,37 @@ def _look_up(client: KafkaConsumer, place: TopicPartition, ranges: Sequence[rang
     client.assign([place])
     begin = client.beginning_offsets([place], _LOOK_MS)[place]
     end = client.end_offsets([place], _LOOK_MS)[place]
-    tombstones = no_records = looked = 0
-    rest: list[range] = []
-    for run in islice(ranges, _MOST_RANGES):
-        kept = range(max(run.start, begin), min(run.stop, end))
-        rest += filter(None, [range(run.start, min(run.stop, begin))])
-        looked += len(kept)
-        if looked > _MOST_OFFSETS:
-            rest += filter(None, [kept])
-        elif kept:
-            values = {each.offset: each.value for each in _read_run(client, place, kept)}
-            empty = [offset for offset, value in values.items() if value is None]
-            tombstones += len(empty)
-            no_records += len(kept) - len(values)
-            rest += _join(sorted(values.keys() - set(empty)))
-        rest += filter(None, [range(max(run.start, end), run.stop)])
-    return FoundOffsets(tombstones, no_records, (*rest, *ranges[_MOST_RANGES:]))
+    tombstones = no_records = reads = read = unread = 0
+    rest = [range(run.start, min(run.stop, begin)) for run in ranges]
+    rest += [range(max(run.start, end), run.stop) for run in ranges]
+    kept = (range(max(run.start, begin), min(run.stop, end)) for run in ranges)
+    for runs in _join_near(run for run in kept if run):
+        hull = range(runs[0].start, runs[-1].stop)
+        if reads == _MOST_READS or read + len(hull) > _MOST_OFFSETS:
+            rest += runs
+            unread += sum(map(len, runs))
+            continue
+        reads, read = reads + 1, read + len(hull)
+        is_empty = {each.offset: each.value is None for each in _read_run(client, place, hull)}
+        found = [offset for run in runs for offset in run if offset in is_empty]
+        tombstones += sum(is_empty[offset] for offset in found)
+        no_records += sum(map(len, runs)) - len(found)
+        rest += _join(offset for offset in found if not is_empty[offset])
+    left = sorted((run for run in rest if run), key=lambda run: run.start)
+    return FoundOffsets(tombstones, no_records, tuple(left), unread)
+
+
+def _join_near(runs: Iterable[range]) -> Iterator[list[range]]:
+    """Yield sorted runs together that one read takes."""
+    near: list[range] = []
+    for run in runs:
+        is_far = near and run.start - near[-1].stop > _NEAR
+        if is_far or (near and run.stop - near[0].start > _MOST_AT_ONCE):
+            yield near
+            near = []
+        near.append(run)
+    if near:
+        yield near
 
 
 def _read_run(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:

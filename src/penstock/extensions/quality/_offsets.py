@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from penstock.aws import QueryRow
-from penstock.extensions.quality._sql import MOST_GAPS, Place
+from penstock.extensions.quality._sql import Place
 from penstock.extensions.quality.report import Gap, Partition
 from penstock.extensions.quality.topics import TopicReader
 from penstock.records import read_letter_id
@@ -17,30 +17,21 @@ from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, Selection
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The runs of missing offsets by partition, and how many there are, listed or not.
-
-    The list of an answer that is cut lacks runs, and all runs of some partitions.
-    """
+    """The first runs of missing offsets by partition, and how many offsets all its runs are."""
 
     gaps: dict[Place, tuple[range, ...]]
     counts: dict[Place, int]
-    is_cut: bool = False
-
-    def count(self, place: Place, missing_offsets: int) -> int:
-        """Return the number of a partition, which is as counted if the list may lack it."""
-        return self.counts.get(place, missing_offsets if self.is_cut else 0)
 
 
-def read_gaps(rows: Sequence[QueryRow]) -> Missing:
-    """Return the missing offsets of an answer; the longest answers are cut."""
+def read_gaps(rows: Iterable[QueryRow]) -> Missing:
+    """Return the missing offsets of an answer."""
     gaps: dict[Place, list[range]] = defaultdict(list)
     counts: dict[Place, int] = {}
-    for row in rows[:MOST_GAPS]:
+    for row in rows:
         place = read_place(row)
         gaps[place].append(range(_number(row, "first_offset"), _number(row, "last_offset") + 1))
         counts[place] = _number(row, "missing")
-    is_cut = len(rows) > MOST_GAPS
-    return Missing({place: tuple(found) for place, found in gaps.items()}, counts, is_cut)
+    return Missing({place: tuple(found) for place, found in gaps.items()}, counts)
 
 
 def read_place(row: QueryRow) -> Place:
@@ -77,6 +68,10 @@ def explain(
         letters[place] = _size(gaps) - _size(left[place])
     looked = kafka.look_up(left) if kafka else {}
     left |= {place: found.rest for place, found in looked.items()}
+    # Runs that the answer does not list stay unexplained.
+    unlisted = {
+        place: count - _size(missing.gaps[place]) for place, count in missing.counts.items()
+    }
     return (
         tuple(
             replace(
@@ -84,10 +79,8 @@ def explain(
                 dead_letters=None if dead is None else letters.get(place, 0),
                 tombstones=looked[place].tombstones if place in looked else None,
                 no_records=looked[place].no_records if place in looked else None,
-                # Runs that the answer does not list stay unexplained.
-                unexplained=missing.count(place, each.missing_offsets)
-                - _size(missing.gaps.get(place, ()))
-                + _size(left.get(place, ())),
+                unexplained=unlisted.get(place, 0) + _size(left.get(place, ())),
+                unread=unlisted.get(place, 0) + (looked[place].unread if place in looked else 0),
             )
             for each in partitions
             for place in [(each.topic, each.partition)]

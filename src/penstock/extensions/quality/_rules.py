@@ -144,7 +144,10 @@ def _check_missing(figures: Figures, limits: Limits) -> RuleResult:
         for each in figures.gaps
     )
     explained = sum(each.missing_offsets for each in figures.partitions) - count
+    unread = sum(each.unread for each in figures.partitions)
     detail = gaps or ("no run is listed" if count else "every offset has a row or is explained")
+    if unread:
+        detail += f"; {unread:,} offsets were not looked up, as there are too many"
     if explained:
         detail += f"; {explained:,} offsets without a row are explained"
     return _compare("missing-offsets", count, limits.missing_offsets, detail)

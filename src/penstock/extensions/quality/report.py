@@ -78,7 +78,8 @@ class Partition:
 
     `lag` is None too if the partition does not reach `last_offset` any more.
     `missing_offsets` have no row. `unexplained` are those of them that have neither a dead letter
-    nor a row in a table beside it, and that hold a record in Kafka, if Kafka was asked.
+    nor a row in a table beside it, and that hold a record in Kafka, if Kafka was asked. `unread` of
+    these were not looked up, as they were too many.
     """
 
     topic: str
@@ -93,6 +94,7 @@ class Partition:
     tombstones: int | None = None
     no_records: int | None = None
     unexplained: int = 0
+    unread: int = 0
     end_offset: int | None = None
     lag: int | None = None
 

@@ -21,7 +21,7 @@ from penstock.errors import (
     RegistryAnswerError,
     RegistryUnavailableError,
 )
-from penstock.extensions.quality import Limits, QualitySettings
+from penstock.extensions.quality import Limits, QualitySettings, _sql
 from penstock.extensions.quality.check import TableCheck
 from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
@@ -357,6 +357,21 @@ def test_rows_beside_and_parked_records_explain_missing_offsets(lake, athena, re
     assert (partition.missing_offsets, partition.unexplained) == (3, 1)
     assert [(gap.first_offset, gap.last_offset) for gap in report.gaps] == [(5, 5)]
     assert states(report)["required-nulls"] == "not-checked"
+
+
+def test_each_partition_has_a_share_of_the_runs_that_are_looked_up(lake, athena, monkeypatch):
+    monkeypatch.setattr(_sql, "MOST_GAPS", 2)
+    rows = [row("?", offset, partition=part) for part in (0, 1) for offset in (1, 3, 6)]
+
+    settings = QualitySettings(workgroup="quality")
+    report = check(lake, athena, None, "shared", rows, settings=settings)
+
+    (failed,) = report.failed
+    assert (failed.found, failed.detail) == (
+        6,
+        "t/0 lacks 2 to 2; t/1 lacks 2 to 2; 4 offsets were not looked up, as there are too many",
+    )
+    assert [(each.unexplained, each.unread) for each in report.partitions] == [(3, 2), (3, 2)]
 
 
 def test_an_empty_table_and_one_without_coordinates(lake, athena, registries):
