@@ -30,6 +30,7 @@ variable "platform" {
       tables = map(object({
         beside = list(string)
         errors = object({ arn = string, due_index = string, name = string })
+        staged = bool
       }))
       workgroup = string
     })
@@ -92,5 +93,9 @@ variable "tables" {
   validation {
     condition     = length(var.tables) > 0 && length(setsubtract(keys(var.tables), keys(var.platform.lake.tables))) == 0
     error_message = "quality has the tables ${join(", ", keys(var.tables))}; name at least one, and tables of the lake that a job writes (${join(", ", keys(var.platform.lake.tables))})."
+  }
+  validation {
+    condition     = alltrue([for name, flags in var.tables : contains(keys(flags), "missing-offsets") if try(var.platform.lake.tables[name].staged, false)])
+    error_message = "quality has staged tables without missing-offsets (${join(", ", [for name, flags in var.tables : name if try(var.platform.lake.tables[name].staged, false) && !contains(keys(flags), "missing-offsets")])}); say how many records may become no row, which a plan with chosen columns leaves out, or 0."
   }
 }

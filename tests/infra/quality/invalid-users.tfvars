@@ -1,2 +1,2 @@
 platform = merge(local.platform, { brokers = merge(local.platform.brokers, { logins = { audit = local.platform.brokers.logins.jobs } }) })
-tables   = { customers = {} }
+tables   = { orders = {} }

@@ -1,2 +1,2 @@
 platform = local.platform
-tables   = { customers = {} }
+tables   = { customers = { missing-offsets = "100" } }

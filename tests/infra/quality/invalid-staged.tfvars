@@ -1,0 +1,2 @@
+platform = local.platform
+tables   = { customers = {}, orders = {} }
