@@ -115,7 +115,8 @@ def _check_shares(figures: Figures, limits: Limits) -> RuleResult:
     over = [
         (each, limit)
         for name, each in named.items()
-        if (limit := shares.get(name, None if name in OWN else shares.get("*"))) is not None
+        if (limit := shares.get(name, None if name.startswith("_") else shares.get("*")))
+        is not None
         and each.share > limit
     ]
     detail = _list_parts(

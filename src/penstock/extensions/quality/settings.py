@@ -69,7 +69,7 @@ class Limits(Settings):
     null_shares: Mapping[str, float] | None = setting(
         "PENSTOCK_NULL_SHARES",
         "column=share from 0 to 1, separated by commas: the share of rows in which a column may be "
-        "null, of the rows whose schema has its field; * for the other columns",
+        "null, of the rows whose schema has its field; * for the others that do not begin with _",
         parse=_parse_shares,
         default=None,
     )
