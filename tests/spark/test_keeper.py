@@ -104,3 +104,17 @@ def test_none_is_kept_beyond_a_limit(spark, decode, monkeypatch, name):
 
         assert keeper.has_all(3) is bool(rows)
         assert keeper.read().count() == rows
+
+
+def test_what_all_tasks_keep_is_less_than_the_driver_takes(spark, decode):
+    """Spark counts what a task keeps if it is more than a mebibyte."""
+    checked = decode(make_topic(spark, [b"?" * 1_200_000] * 4).repartition(4))
+    conf = spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.driver.maxResultSize", "3m")
+    try:
+        keeper = _keep(checked, lambda rows: rows.select("offset").collect())
+    finally:
+        conf.remove("spark.driver.maxResultSize")
+
+    assert not keeper.has_all(4)
+    assert keeper.read().count() == 0

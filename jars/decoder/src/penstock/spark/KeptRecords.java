@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.ObjectOutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.util.AccumulatorV2;
 
@@ -11,10 +13,12 @@ import org.apache.spark.util.AccumulatorV2;
  * Records that tasks keep for the driver, as the bytes of rows.
  *
  * <p>A task keeps so many bytes, and the driver those of all its tasks. Records beyond that are
- * counted and dropped, so whoever wants all of them reads them again.
+ * counted and dropped, so whoever wants all of them reads them again. Of many tasks each keeps
+ * less, since Spark ends a job whose results are larger than the driver takes, before it merges any.
  */
 final class KeptRecords extends AccumulatorV2<UnsafeRow, List<RowBytes>> {
   private static final long serialVersionUID = 1;
+  private static final int PARTS = 4; // of what the driver takes; all tasks keep one
 
   private final long mostOfTask;
   private final long most;
@@ -23,6 +27,7 @@ final class KeptRecords extends AccumulatorV2<UnsafeRow, List<RowBytes>> {
   private long bytes;
   private long count;
   private boolean isFull;
+  private transient long share; // of this task
 
   KeptRecords(long mostOfTask, long most) {
     this.mostOfTask = mostOfTask;
@@ -32,7 +37,10 @@ final class KeptRecords extends AccumulatorV2<UnsafeRow, List<RowBytes>> {
   @Override
   public synchronized void add(UnsafeRow row) {
     count++;
-    if (!fits(row.getSizeInBytes(), mostOfTask)) {
+    if (share == 0) {
+      share = findShare();
+    }
+    if (!fits(row.getSizeInBytes(), share)) {
       return;
     }
     open.add(row);
@@ -101,6 +109,14 @@ final class KeptRecords extends AccumulatorV2<UnsafeRow, List<RowBytes>> {
   @Override
   public boolean excludeFromHeartbeat() {
     return true;
+  }
+
+  private long findShare() {
+    TaskContext task = TaskContext.get();
+    long results = SparkEnv.get().conf().getSizeAsBytes("spark.driver.maxResultSize", "1g");
+    return task == null || results == 0
+        ? mostOfTask
+        : Math.min(mostOfTask, results / PARTS / task.numPartitions());
   }
 
   private boolean fits(long more, long limit) {
