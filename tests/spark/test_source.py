@@ -95,6 +95,26 @@ def test_removed_records_are_passed_or_end_the_query(job, read):
             read(source, **start, failOnDataLoss="true")
 
 
+def test_records_that_spark_is_asked_for_come_a_mebibyte_at_a_time(job):
+    """After a poll without records, as one of an aborted transaction alone."""
+    load_jar(job.spark)
+    job.transact(b"aborted", commit=False)
+    headers = [("id", b"x" * 300_000)]
+    job.send(*[b"x" * 300_000] * 5, headers=headers)
+    options = source_options(job.settings.kafka, job.settings.read)
+    one = {"kafka.max.partition.fetch.bytes": "1"}
+    records = job.spark.read.format(SOURCE).options(**options, **one).load()
+
+    scan = records._jdf.queryExecution().sparkPlan().collectLeaves().head()
+    reader = scan.readerFactory().createColumnarReader(scan.inputPartitions().head())
+    sizes = []
+    while reader.next():
+        sizes.append(reader.get().numRows())
+    reader.close()
+
+    assert sizes == [2, 2, 1]
+
+
 def test_each_query_of_a_driver_learns_what_it_found_removed(job, read):
     job.send(*(b"%d" % number for number in range(6)))
     job.delete(before=4)

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.header.Header;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
@@ -26,6 +27,7 @@ import org.apache.spark.util.UninterruptibleThread;
 final class RangeReader implements PartitionReader<ColumnarBatch> {
   private static final long POLL_MILLIS = 10_000; // then Spark waits, as its options say
   private static final int MOST_RECORDS = 1_000; // of a batch that Spark is asked for
+  private static final int MOST_BYTES = 1 << 20; // then such a batch ends, as a poll does
 
   private final KafkaBatchInputPartition range;
   private final CollectionAccumulator<String> removed;
@@ -63,8 +65,9 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
       take(polled);
       asksSpark = polled.isEmpty();
     }
-    while (asksSpark && next < end && records.size() < MOST_RECORDS) {
-      askSpark();
+    long bytes = 0;
+    while (asksSpark && next < end && records.size() < MOST_RECORDS && bytes < MOST_BYTES) {
+      bytes += askSpark();
     }
     batch.setNumRows(records.size());
     return !records.isEmpty();
@@ -100,8 +103,8 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
     }
   }
 
-  /** Takes one record, or ends the range if there is none. */
-  private void askSpark() {
+  /** Takes one record, and returns its size; or ends the range if there is none. */
+  private long askSpark() {
     long before = consumer.getNumOffsetOutOfRange();
     ConsumerRecord<byte[], byte[]> record =
         consumer.get(next, end, range.pollTimeoutMs(), range.failOnDataLoss());
@@ -112,10 +115,23 @@ final class RangeReader implements PartitionReader<ColumnarBatch> {
     }
     if (record == null) {
       next = end;
-    } else {
-      records.add(record);
-      next = record.offset() + 1;
+      return 0;
     }
+    records.add(record);
+    next = record.offset() + 1;
+    return size(record);
+  }
+
+  private static long size(ConsumerRecord<byte[], byte[]> record) {
+    long size = size(record.key()) + size(record.value());
+    for (Header each : record.headers()) {
+      size += each.key().length() + size(each.value());
+    }
+    return size;
+  }
+
+  private static long size(byte[] bytes) {
+    return bytes == null ? 0 : bytes.length;
   }
 
   @Override
