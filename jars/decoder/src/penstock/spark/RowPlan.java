@@ -7,6 +7,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.ObjectStreamClass;
 import java.io.Serializable;
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedList;
@@ -110,11 +111,17 @@ public final class RowPlan implements Serializable {
   static final class Steps {
     private static final int MOST_PLANS = 1_000;
 
-    /** Those that no task uses, by plan; the plan that was used least recently is forgotten. */
-    private static final Map<String, Queue<Steps>> IDLE =
+    /**
+     * Those that no task uses, by plan; the plan that was used least recently is forgotten.
+     *
+     * <p>Each holds the last row that it made, with its texts and their payload. Where the JVM
+     * needs this memory, it takes it, and expressions are compiled again.
+     */
+    private static final Map<String, Queue<SoftReference<Steps>>> IDLE =
         new LinkedHashMap<>(16, 0.75f, true) {
           @Override
-          protected boolean removeEldestEntry(Map.Entry<String, Queue<Steps>> eldest) {
+          protected boolean removeEldestEntry(
+              Map.Entry<String, Queue<SoftReference<Steps>>> eldest) {
             return size() > MOST_PLANS;
           }
         };
@@ -142,14 +149,18 @@ public final class RowPlan implements Serializable {
 
     void giveBack() {
       synchronized (IDLE) {
-        IDLE.computeIfAbsent(plan, it -> new LinkedList<>()).add(this);
+        IDLE.computeIfAbsent(plan, it -> new LinkedList<>()).add(new SoftReference<>(this));
       }
     }
 
     private static Steps poll(String plan) {
       synchronized (IDLE) {
-        Queue<Steps> idle = IDLE.get(plan);
-        return idle == null ? null : idle.poll();
+        Queue<SoftReference<Steps>> idle = IDLE.getOrDefault(plan, new LinkedList<>());
+        Steps found = null;
+        while (found == null && !idle.isEmpty()) {
+          found = idle.poll().get();
+        }
+        return found;
       }
     }
   }
