@@ -115,6 +115,20 @@ def test_records_that_spark_is_asked_for_come_a_mebibyte_at_a_time(job):
     assert sizes == [2, 2, 1]
 
 
+def test_removed_offsets_are_named_though_an_aborted_record_follows(job, read):
+    job.send(b"0", b"1")
+    job.transact(b"2", b"3", commit=False)
+    job.send(b"5")
+    job.delete(before=3)
+    start = {"startingOffsets": json.dumps({job.topic: {"0": 0}})}
+
+    rows = read(SOURCE, **start)
+
+    assert [row[1] for row in rows] == [b"5"]
+    planned = [OffsetRange(job.topic, 0, 0, 6)]
+    assert take_removed(job.spark, planned) == [OffsetRange(job.topic, 0, 0, 3)]
+
+
 def test_each_query_of_a_driver_learns_what_it_found_removed(job, read):
     job.send(*(b"%d" % number for number in range(6)))
     job.delete(before=4)
