@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from typing import Any
 
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaProducer
 
 from localcloud.brokers import BrokerCluster
 from localcloud.testing import wait_until
@@ -42,22 +40,6 @@ class Flow:
         """Map the topic to the consumer."""
         settings = {"BatchSize": 50} | settings
         return mapped(self.consumer.at_home, self.consumer.function, self.topic, **settings)
-
-    @contextmanager
-    def second_member(self, group: str) -> Iterator[None]:
-        """Have another member in the group, which takes partitions away and commits nothing."""
-        servers = self.topic.cluster.bootstrap_servers("PLAINTEXT")
-        settings = {
-            "group_id": group,
-            "enable_auto_commit": False,
-            "session_timeout_ms": 6_000,  # when it leaves without a word
-            "heartbeat_interval_ms": 1_000,
-        }
-        with closing(
-            KafkaConsumer(self.topic.name, bootstrap_servers=servers, **settings)
-        ) as other:
-            wait_until("some partitions", lambda: other.poll(200) or other.assignment(), 60)
-            yield
 
     def wait(self, trials: Trials | None = None, seconds: float = 60) -> None:
         """Wait for as many rows as there must be, then compare all of them."""

@@ -12,6 +12,7 @@ import pytest
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Faults, Kind
 from localcloud.testing import wait_until
+from localcloud.testing.mappings import second_member
 from systems.clocks import write_clock
 from systems.consumers import Consumer, make_reader, remove_role
 from systems.trials import Trials
@@ -59,7 +60,7 @@ def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
     with flow.mapped(BatchSize=10, **settings):
         for _ in range(2):
             flow.send_some(20)
-            with flow.second_member(group):
+            with second_member(flow.topic, group):
                 flow.send_some(20)
         flow.wait()
 
