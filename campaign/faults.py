@@ -187,10 +187,12 @@ def _kill_at(
 
 
 def _maintain_lake(platform: Platform, _: Fields) -> int:
-    """Compact the lake's table while the job appends to it."""
-    table = platform.world.arguments["--lake-table"]
-    other = platform.world.launch(["maintain_lake", "--lake-table", table])
-    return int(platform.job.run_beside(other))
+    """Maintain the lake's table while the job appends to it, until files were compacted."""
+    words = ["maintain_lake", "--lake-table", platform.world.arguments["--lake-table"]]
+    before, until = platform.count_compactions(), time.monotonic() + _PATIENCE_SECONDS
+    while not (fired := platform.count_compactions() - before) and time.monotonic() < until:
+        platform.job.run_beside(platform.world.launch(words))
+    return fired
 
 
 def _kill_replay(platform: Platform, _: Fields, moment: str) -> int:
@@ -274,15 +276,26 @@ def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) ->
     return fired
 
 
-def _replace_password(platform: Platform, _: Fields, password: str) -> int:
+def _replace_password(platform: Platform, _: Fields, broker: int, password: str) -> int:
+    """Replace the password, and cut links to a broker until a program has read the new one."""
+
+    def cut() -> None:
+        with platform.brokers:
+            platform.links.cut(broker, 0)
+
     with platform.brokers:
         platform.world.replace_password(password)
-    return 1
+    log, secret = _CallLog(platform), platform.world.arguments["--secret-arn"]
+    read = partial(log.count, '"operation": "GetSecretValue"', secret, '"error": null')
+    _meet(read, cut)
+    return read()
 
 
 def _add_field(platform: Platform, fields: Fields) -> int:
-    fields.grow()
-    return 1
+    """Let events have one field more; return how many versions of the schema have it."""
+    field = fields.grow()
+    versions: int = _await(lambda: platform.count_versions(field))
+    return versions
 
 
 class _CallLog:
@@ -300,9 +313,9 @@ class _CallLog:
             return sum(all(text in line for text in texts) for line in lines)
 
 
-def _await(condition: Callable[[], Any], seconds: float = _PATIENCE_SECONDS) -> Any:
+def _await(condition: Callable[[], Any], seconds: float = 0) -> Any:
     """Wait until the answer is true or the time is over, and return the last one."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + (seconds or _PATIENCE_SECONDS)
     while not (found := condition()) and time.monotonic() < until:
         time.sleep(_POLL_SECONDS)
     return found

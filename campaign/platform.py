@@ -7,6 +7,8 @@ left to tests/e2e, since applying both roots would take most of a short run.
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -19,6 +21,8 @@ from typing import Any, Final
 from botocore.config import Config
 from kafka.admin import NewTopic
 from moto.dynamodb.models import dynamodb_backends
+from moto.glue.models import glue_backends
+from moto.s3.models import s3_backends
 
 from campaign.cdc import Cdc, running_cdc
 from campaign.history import Captured, Made, Row, Sample, Staged
@@ -33,6 +37,8 @@ from localcloud.cloud import Cloud
 from localcloud.door.server import start_server
 from localcloud.functions import Fleet
 from localcloud.functions.environment import ExecutionEnvironment
+from localcloud.services.glue.registry.state import GlueRegistries
+from localcloud.services.glue.registry.store import Status
 from localcloud.services.lambda_.mappings import Mappings
 from localcloud.testing import allow, deploy, make_role
 from localcloud.testing.clients import open_clients
@@ -118,6 +124,30 @@ class Platform:
         mapping = self.cloud.state(Mappings, CONSUMER, REGION).by_id[self.mapping]
         if mapping.poller:
             yield "mapping", mapping.poller.pid
+
+    def count_versions(self, field: str) -> int:
+        """Return how many versions of the topic's schema have a field; no fault meets the look."""
+        kept = self.cloud.state(GlueRegistries, ACCOUNT, REGION)
+        schemas = list(kept.schemas.values())
+        own = (each for each in schemas if each.registry.name == self.world.name)
+        versions = (each for schema in own for each in kept.store.list_versions(schema.arn))
+        return sum(
+            field in (each["name"] for each in json.loads(version.definition)["fields"])
+            for version in versions
+            if version.status is Status.AVAILABLE
+        )
+
+    def count_compactions(self) -> int:
+        """Return how many commits replaced files of the lake's table; no fault meets the look."""
+        database, name = self.world.arguments["--lake-table"].split(".")
+        table = glue_backends[ACCOUNT][REGION].get_table(database, name).as_dict()
+        place = table["Parameters"]["metadata_location"].removeprefix("s3://")
+        kept: Any = s3_backends[ACCOUNT]["aws"].get_object(*place.split("/", 1))
+        text = gzip.decompress(kept.value) if ".gz." in place else kept.value
+        commits = (each["summary"] for each in json.loads(text)["snapshots"])
+        return sum(
+            each["operation"] == "replace" and "deleted-data-files" in each for each in commits
+        )
 
     def watching(self, path: Path) -> AbstractContextManager[Sequence[Sample]]:
         """Take samples of its programs and readers until the block ends."""

@@ -210,7 +210,10 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "answers-wrong": _choose_answers,
     "registry-wrong": _choose_registry,
     "role-denied": lambda rng: {"role": rng.choice(["function", "reader"]), "seconds": 10.0},
-    "password-replaced": lambda rng: {"password": f"word-{rng.randrange(2**32)}"},
+    "password-replaced": lambda rng: {
+        "broker": rng.choice(_BROKERS),
+        "password": f"word-{rng.randrange(2**32)}",
+    },
     "fields-new": lambda rng: {},
 }
 FAULTS: Final = frozenset(_ARGUMENTS)

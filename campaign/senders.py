@@ -33,9 +33,10 @@ class Fields:
     def __init__(self) -> None:
         self.level = 1
 
-    def grow(self) -> None:
-        """Let events have one field more from now on."""
+    def grow(self) -> str:
+        """Let events have one field more from now on, and return its name."""
         self.level += 1
+        return f"f{self.level - 1}"
 
 
 class Pace:

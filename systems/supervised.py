@@ -108,13 +108,12 @@ class SupervisedJob:
                 trouble = trouble or f"it did not end in {_END_SECONDS:.0f} s when it woke"
         return Stall(stood_still, trouble)
 
-    def run_beside(self, other: JobProcess) -> bool:
+    def run_beside(self, other: JobProcess) -> None:
         """Wait for the end of another program, which has to be named if it fails by itself."""
         with other:
-            has_ended = _wait(lambda: other.code is not None, _RUN_SECONDS)
+            _wait(lambda: other.code is not None, _RUN_SECONDS)
             if other.code and other.pid not in self._killed:
                 self.ends.append(End(other.code, other.tell(_SAID)))
-            return has_ended
 
     def _await_working(self) -> str:
         is_working = _wait(
