@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -12,9 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from campaign.platform import Platform
+from campaign.platform import TOPIC, Platform
 from campaign.senders import Fields
-from localcloud.faults import Faults, Kind
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer
+from localcloud.faults import Faults, Kind, Performed
+from localcloud.testing.mappings import Topic, second_member
 from localcloud.testing.policies import allow, document
 from systems.clocks import build_clock, write_clock
 from systems.killing import ROOT
@@ -27,6 +31,7 @@ _WAITS: Final = "later than the time of this machine"  # says a driver that may 
 _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a driver starts
 _ASK_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
+_REGISTRY: Final = re.compile("Schema|Registr")  # in the names of its calls, among those of Glue
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
 
 
@@ -218,6 +223,27 @@ def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
     return sum(each.state == "stopped" for each in stopped)
 
 
+def _rebalance_group(platform: Platform, _: Fields, seconds: float) -> int:
+    """Let another member join the group of the consumer's mapping, and leave it again.
+
+    Return how many partitions it took away: if it has all of them, it is alone.
+    """
+    topic = Topic(platform.world.kafka.cluster, TOPIC)
+    with second_member(topic, platform.mapping, _PATIENCE_SECONDS) as other:
+
+        def count_taken() -> int:
+            other.poll(0)  # it stays a member, and follows the others
+            taken = len(other.assignment())
+            return taken if taken < len(other.partitions_for_topic(TOPIC)) else 0
+
+        fired: int = _await(count_taken)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            count_taken()
+            time.sleep(_POLL_SECONDS)
+        return fired
+
+
 def _set_clock(platform: Platform, _: Fields, minutes: int, seconds: float) -> int:
     """Let the clock of the consumer function be wrong, so that AWS refuses what it signs."""
     with platform.clock, TemporaryDirectory() as folder:
@@ -238,6 +264,24 @@ def _break_registry(platform: Platform, fields: Fields, **calls: Any) -> int:
     """Let answers of the registry go wrong as new versions come, until one has."""
     fields.grow()
     return _break(platform, fields.grow, **calls)
+
+
+def _take_registry_down(platform: Platform, fields: Fields, seconds: float) -> int:
+    """Fail each call of the registry, as a version is there that readers do not know yet."""
+    refused: list[str] = []
+
+    def refuse(call: Call, perform: Performed) -> HttpAnswer | None:
+        if call.service != "glue" or not _REGISTRY.search(call.operation):
+            return perform()
+        refused.append(call.operation)
+        raise AwsError("InternalServiceException", "The registry is down", status=500)
+
+    _add_field(platform, fields)
+    with platform.cloud.state(Faults).wrapped(refuse):
+        fields.grow()
+        time.sleep(seconds)
+        _meet(lambda: refused, fields.grow)
+    return len(refused)
 
 
 def _break(
@@ -342,10 +386,12 @@ _FAULTS: Final[Mapping[str, Callable[..., int]]] = {
     "database-killed": _kill_database,
     "keys-moved": _move_keys,
     "function-hangs": _let_function_hang,
+    "group-rebalanced": _rebalance_group,
     "clock-wrong": _set_clock,
     "driver-clock-wrong": _set_driver_clock,
     "answers-wrong": _answer_wrongly,
     "registry-wrong": _break_registry,
+    "registry-down": _take_registry_down,
     "role-denied": _deny_role,
     "password-replaced": _replace_password,
     "fields-new": _add_field,

@@ -205,10 +205,12 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Arguments]]] = {
     "database-killed": lambda rng: {"seconds": round(rng.uniform(1, 8), 1)},
     "keys-moved": lambda rng: {},
     "function-hangs": lambda rng: {"function": rng.choice(["consumer", "producer"])},
+    "group-rebalanced": lambda rng: {"seconds": round(rng.uniform(2, 12), 1)},
     "clock-wrong": lambda rng: {"minutes": rng.choice([-16, 16]), "seconds": 10.0},
     "driver-clock-wrong": lambda rng: {"seconds": rng.choice([-240, 240])},
     "answers-wrong": _choose_answers,
     "registry-wrong": _choose_registry,
+    "registry-down": lambda rng: {"seconds": round(rng.uniform(5, 20), 1)},
     "role-denied": lambda rng: {"role": rng.choice(["function", "reader"]), "seconds": 10.0},
     "password-replaced": lambda rng: {
         "broker": rng.choice(_BROKERS),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,11 @@ import pytest
 from campaign import faults
 from campaign.faults import inject
 from campaign.senders import Fields
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults
 
+_ANSWER = HttpAnswer(200, (), b"")
 _SECRET = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:login"
 
 
@@ -81,3 +85,76 @@ def test_a_password_is_replaced_when_a_program_has_read_the_new_one(
     given = {"broker": 3, "password": "new"}
     assert inject("password-replaced", platform, Fields(), given) == times
     assert (passwords, cuts[:2]) == (["new"], [(3, 0)] * 2)
+
+
+class _Registry(Fields):
+    """A registry that is asked at once, as fields are new; other calls come between."""
+
+    def __init__(self, platform: Any, *operations: str) -> None:
+        super().__init__()
+        self._set, self._operations = platform.faults, operations
+        self.answered: list[str] = []
+        platform.count_versions = lambda _: 1
+
+    def grow(self) -> str:
+        for operation in self._operations:
+            given: Any = (None, None, operation.partition(":")[0], operation.partition(":")[2], {})
+            call = Call(*given, lambda: _ANSWER)
+            try:
+                self._set.around(call, call.forward)
+            except AwsError as error:
+                assert error.status == 500
+            else:
+                self.answered.append(operation)
+        return super().grow()
+
+
+def test_a_registry_that_is_down_answers_nobody(platform: Any) -> None:
+    asked = "glue:GetSchemaVersion", "glue:UpdateTable", "glue:ListRegistries", "s3:GetObject"
+    fields = _Registry(platform, *asked)
+
+    assert inject("registry-down", platform, fields, {"seconds": 0.0}) == 2
+    # All at first, when the version comes that readers do not know; then what is none of its calls.
+    assert fields.answered == [*asked, asked[1], asked[3]]
+
+
+def test_a_registry_that_nobody_asks_was_not_down(platform: Any) -> None:
+    fields = _Registry(platform, "glue:UpdateTable")
+
+    assert inject("registry-down", platform, fields, {"seconds": 0.0}) == 0
+
+
+class _Member:
+    """A member that gets some partitions when it asks again."""
+
+    def __init__(self, shared: int) -> None:
+        self._taken = [4, 4, shared]
+
+    def poll(self, _: int) -> None:
+        self._taken = self._taken[1:] or self._taken
+
+    def assignment(self) -> set[int]:
+        return set(range(self._taken[0]))
+
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        assert topic == "sensor"
+        return set(range(4))
+
+
+@pytest.mark.parametrize(("shared", "times"), [(2, 2), (4, 0)], ids=["both", "nobody else"])
+def test_a_group_rebalances_if_two_members_share_its_partitions(
+    platform: Any, monkeypatch: pytest.MonkeyPatch, shared: int, times: int
+) -> None:
+    joined: list[str] = []
+
+    @contextmanager
+    def second_member(topic: Any, group: str, seconds: float) -> Iterator[_Member]:
+        yield _Member(shared)
+        joined.append(f"{group} of {topic.name}")
+
+    monkeypatch.setattr(faults, "second_member", second_member)
+    platform.world = SimpleNamespace(kafka=SimpleNamespace(cluster=None))
+    platform.mapping = "its mapping"
+
+    assert inject("group-rebalanced", platform, Fields(), {"seconds": 0.0}) == times
+    assert joined == ["its mapping of sensor"]
