@@ -81,7 +81,7 @@ pr: install ## Run all that CI runs
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs tf-check
 	@$(MAKE) --no-print-directory test
 
-nightly: install ## Run many more trials, new seeds, mutants, the campaign: the part of today, of an hour (PART=spark, or all)
+nightly: install ## Run many more trials, new seeds, mutants, campaigns: the part of today, of an hour (PART=spark, or all)
 	@$(VENV)/python -m tools.nightly $(PART)
 
 campaign: install ## Run the whole platform under mixed faults, and judge it (SEED=7 MINUTES=30)

@@ -43,7 +43,7 @@ _NOT_JUDGED: Final = 4
 _CODES: Final = frozenset({0, _WRONG, 3, _NOT_JUDGED})
 _KEPT_AS: Final = "schedule.json"  # in the folder of a run, as it begins
 _TOLD: Final = ("operation", "kind", "moment")  # of the arguments of a fault
-_TRIAL_SECONDS: Final = 25 * 60
+_TRIAL_SECONDS: Final = {"soak": 25 * 60, "mixed": 2 * 60}  # at which faults begin, by its row
 
 
 def main() -> int:
@@ -74,7 +74,8 @@ def _follow(words: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _end)
     outcome = run_schedule(schedule, folder / "run", soak=words.soak)
     _report(outcome)
-    _record(outcome, schedule.seed)
+    if not (words.only or words.schedule):
+        _record(outcome, schedule)
     if outcome.code:
         print(f"again: python -m campaign --schedule {path}")
     return outcome.code
@@ -172,17 +173,30 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
     return fired
 
 
-def _record(outcome: Outcome, seed: int) -> None:
-    """Count a soak of half an hour as a trial in docs/faults.md, and keep what it showed.
+def _record(outcome: Outcome, schedule: Schedule) -> None:
+    """Count a run that is long enough as a trial in docs/faults.md, and keep what a soak showed.
 
     One in which a fault did not happen shows something only if the oracle found a problem.
     """
-    is_long = any(each.step.second >= _TRIAL_SECONDS for each in outcome.fired)
-    if not (outcome.peak and is_long and (outcome.is_valid or outcome.problems)):
+    row = "soak" if outcome.peak else "mixed"
+    is_long = any(each.step.second >= _TRIAL_SECONDS[row] for each in outcome.fired)
+    if not (is_long and (outcome.is_valid or outcome.problems)):
         return
-    trials = Trials("soak", 1)
+    trials = Trials(row, 1)
     outcome.tell(trials)
-    trials.keep(f"python -m campaign --soak --seed {seed}")
+    trials.keep(_name_trial(schedule, row))
+    if row == "soak":
+        _keep_soak(outcome, schedule.seed)
+
+
+def _name_trial(schedule: Schedule, row: str) -> str:
+    """Return the command that runs a trial again."""
+    words = ["--soak"] if row == "soak" else ["--programs", *schedule.programs]
+    base = ["--from", schedule.base] if schedule.base else []
+    return " ".join(["python -m campaign", *words, *base, "--seed", str(schedule.seed)])
+
+
+def _keep_soak(outcome: Outcome, seed: int) -> None:
     make_soak(
         outcome.samples,
         day=time.strftime("%F"),

@@ -50,6 +50,8 @@ _DATED: Final = (
     *("localcloud-unit", "kafka", "spark"),
 )
 
+_MIXED: Final = ("-m", "campaign", "--minutes", "3", "--programs")
+
 # In the order of dates. The other rooms have no tests that do more at night.
 PARTS: Final = (
     Part("faults", ("faults",)),
@@ -60,6 +62,14 @@ PARTS: Final = (
     Part("simulation", ("simulation",)),
     Part("mutants", commands=(("-m", "tools.mutants"),)),
     Part("later", commands=(("-m", "tools.later", *_DATED),)),
+    Part(
+        "mixed",
+        commands=(
+            *((*_MIXED, program) for program in ("staging", "cdc", "replay")),
+            (*_MIXED, "replay", "--from", "HEAD~100"),
+            _TRIALS,
+        ),
+    ),
     Part("campaign", commands=(("-m", "campaign", "--soak", "--minutes", "30"), _TRIALS)),
 )
 

@@ -83,6 +83,23 @@ def test_a_run_that_judged_returns_the_code_of_its_outcome(monkeypatch, tmp_path
     assert _main(monkeypatch, tmp_path) == code
 
 
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [([], 1), (["--only", "links-cut"], 0), (["--schedule", "it.json"], 0)],
+    ids=["all faults", "one fault", "a kept schedule"],
+)
+def test_only_a_run_with_all_faults_of_a_seed_is_a_trial(monkeypatch, tmp_path, words, count):
+    kept = []
+    monkeypatch.chdir(tmp_path)
+    Schedule(7, _STEPS).write(Path("it.json"))
+    monkeypatch.setattr(command, "run_schedule", lambda *_, **__: _OUTCOME)
+    monkeypatch.setattr(command, "_record", lambda *given: kept.append(given))
+    monkeypatch.setattr("sys.argv", ["campaign", "--folder", str(tmp_path / "run"), *words])
+
+    assert command.main() == 0
+    assert len(kept) == count
+
+
 def test_an_exception_is_no_finding(monkeypatch, tmp_path, capsys):
     def run(*_, **__):
         raise TimeoutError("the first rows are there")

@@ -1,4 +1,4 @@
-"""Only a soak of half an hour that shows something is a trial, and is kept."""
+"""Only a run that is long enough and shows something is a trial; a soak is kept besides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from campaign import __main__ as command
 from campaign.history import History, Reading, Sample
 from campaign.oracle import Kind, Problem
 from campaign.run import Fired, Outcome
-from campaign.schedule import Step
+from campaign.schedule import Schedule, Step
 from campaign.soak import Soak
 
 _SAMPLES = tuple(
@@ -28,6 +28,7 @@ _OUTCOME = Outcome(
     _SAMPLES,
     80.04,
 )
+_SCHEDULE = Schedule(7, (), ("cdc",))
 _MISSED = Fired(Step(1_760.0, "broker-killed", {}), 0)
 
 
@@ -39,7 +40,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> None:
-    command._record(_OUTCOME, 7)
+    command._record(_OUTCOME, _SCHEDULE)
 
     (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
     assert line["test"] == "python -m campaign --soak --seed 7"
@@ -51,7 +52,7 @@ def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> 
 
 
 def test_what_the_oracle_found_counts_though_a_fault_did_not_happen(kept: Path) -> None:
-    command._record(replace(_OUTCOME, fired=(*_OUTCOME.fired, _MISSED)), 7)
+    command._record(replace(_OUTCOME, fired=(*_OUTCOME.fired, _MISSED)), _SCHEDULE)
 
     (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
     assert [line[it] for it in ("trials", "lost", "wrong")] == [1, 1, 1]
@@ -61,15 +62,35 @@ def test_what_the_oracle_found_counts_though_a_fault_did_not_happen(kept: Path) 
 
 
 @pytest.mark.parametrize(
+    ("schedule", "words"),
+    [(_SCHEDULE, ""), (_SCHEDULE.upgrade("1a2b3c"), " --from 1a2b3c")],
+    ids=["this code", "an upgrade"],
+)
+def test_minutes_of_mixed_faults_are_a_trial_of_their_own(
+    kept: Path, schedule: Schedule, words: str
+) -> None:
+    fired = (Fired(Step(130.0, "broker-killed", {}), 1),)
+    command._record(replace(_OUTCOME, peak=0.0, fired=fired), schedule)
+
+    (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
+    assert line["test"] == f"python -m campaign --programs cdc{words} --seed 7"
+    assert [line[it] for it in ("row", "trials", "lost", "twice", "wrong")] == ["mixed", 1, 1, 0, 1]
+    assert not (kept / "soak.json").exists()
+
+
+_SHORT = (Fired(Step(90.0, "broker-killed", {}), 1),)
+
+
+@pytest.mark.parametrize(
     "outcome",
     [
-        replace(_OUTCOME, peak=0.0),
+        replace(_OUTCOME, peak=0.0, fired=_SHORT),
         replace(_OUTCOME, fired=()),
         replace(_OUTCOME, fired=(_MISSED,), problems=()),
         replace(_OUTCOME, fired=(Fired(Step(900.0, "broker-killed", {}), 1),)),
     ],
 )
-def test_a_run_that_is_no_soak_of_half_an_hour_is_not_kept(kept: Path, outcome: Outcome) -> None:
-    command._record(outcome, 7)
+def test_a_run_that_is_too_short_or_shows_nothing_is_not_kept(kept: Path, outcome: Outcome) -> None:
+    command._record(outcome, _SCHEDULE)
 
     assert list(kept.iterdir()) == []

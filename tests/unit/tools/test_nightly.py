@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign.schedule import PROGRAMS
 from tools import nightly
 from tools.nightly import PARTS, Part, choose_part, keep, run_part
 from tools.suite.rooms import ROOMS
@@ -49,6 +50,17 @@ def test_days_in_turn_run_all_parts():
     days = [date(2026, 11, 27) + timedelta(days=number) for number in range(len(PARTS))]
 
     assert {choose_part(day).name for day in days} == {part.name for part in PARTS}
+
+
+def test_campaigns_with_each_program_and_after_an_upgrade_are_counted_in_one_part():
+    (mixed,) = (part.commands for part in PARTS if part.name == "mixed")
+    *campaigns, kept = (" ".join(command) for command in mixed)
+
+    assert {name for each in campaigns for name in PROGRAMS if f"--programs {name}" in each} == (
+        PROGRAMS
+    )
+    assert any(" --from HEAD~" in each for each in campaigns)
+    assert kept == "-m tools.fault_table"
 
 
 @pytest.mark.parametrize(
