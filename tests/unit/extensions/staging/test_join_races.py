@@ -19,8 +19,8 @@ _LINE = {"order": "o1", "line": 1}
 _Program = Callable[[World], object]
 
 
-def _run(seed: int, programs: list[_Program]) -> World:
-    """Run programs over the same tables, one step at a time in the order of a seed."""
+def _run(chance: random.Random, programs: list[_Program]) -> World:
+    """Run programs over the same tables, one step at a time in an order by chance."""
     tables, store = open_tables(PLAN), MemoryStore()
     turns = [threading.Semaphore(0) for _ in programs]
     paused = threading.Semaphore(0)
@@ -47,7 +47,6 @@ def _run(seed: int, programs: list[_Program]) -> World:
 
     threads = [threading.Thread(target=start, args=(each,)) for each in sorted(running)]
     tables.before = pause
-    chance = random.Random(seed)
     for each in threads:
         each.start()
     while running:
@@ -141,6 +140,8 @@ def _current(trip: dict[str, object]) -> str:
         ),
     ],
 )
-def test_no_wake_up_is_lost(programs: list[_Program]) -> None:
-    for seed in range(250):
-        _check(_run(seed, programs))
+def test_no_wake_up_is_lost(
+    programs: list[_Program], seeded: random.Random, trials: Callable[[int, int], int]
+) -> None:
+    for _ in range(trials(250, 2_500)):
+        _check(_run(seeded, programs))
