@@ -26,20 +26,23 @@ from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_o
     ],
     ids=lambda injected: f"{injected['operation']} {injected['kind']}",
 )
+@pytest.mark.usefixtures("faults")
 def test_a_short_outage_is_retried_within_the_invocation(
     shared: Consumer,
     new_model: NewModel,
-    faults: Faults,
     injected: dict[str, Any],
     fault: Callable[[str], Trials],
+    trials: Callable[[int, int], int],
 ) -> None:
-    model, outages = new_model(shared), fault("table-answers")
-    broken = faults.add(service="dynamodb", **injected)
+    outages = fault("table-answers")
+    for _ in range(trials(1, 10)):
+        model = new_model(shared)
+        broken = shared.cloud.state(Faults).add(service="dynamodb", **injected)
 
-    assert consume(shared, model.event({0: model.some(60, poison=0.2)})) == DONE
-    model.compare(*rows_of(shared, model), outages)
-    assert broken.broken == injected["calls"]
-    outages.count(1, fired=broken.broken)
+        assert consume(shared, model.event({0: model.some(60, poison=0.2)})) == DONE
+        model.compare(*rows_of(shared, model), outages)
+        assert broken.broken == injected["calls"]
+        outages.count(1, fired=broken.broken)
 
 
 @pytest.mark.parametrize("operation", ["BatchWriteItem", "PutItem"])
