@@ -118,12 +118,14 @@ def test_calls_that_meet_are_performed_when_the_second_has_come(door, once):
         assert not first.done()
         once("sts").get_caller_identity()
         assert first.result(60)
+    assert [(fault["broken"], fault["met"]) for fault in door("list-faults")] == [(2, 1)]
 
 
 def test_a_call_that_meets_no_other_is_performed_after_its_time_or_when_the_fault_ends(door, once):
     door("add-fault", kind="meet", service="sts", seconds=0.1)
     assert once("sts").get_caller_identity()
     assert once("sts").get_caller_identity()
+    assert [(fault["broken"], fault["met"]) for fault in door("list-faults")] == [(2, 0)]
     door("clear-faults")
     door("add-fault", kind="meet", service="sts")
     with ThreadPoolExecutor(1) as pool:

@@ -102,7 +102,7 @@ def test_a_cold_start_gives_up_no_record_and_a_warm_one_makes_no_call(
         inject(api)
         with pytest.raises(kind, match=message):
             take(value, 0)
-        outages.count(1, fired=len(api.calls))
+        outages.count(1, fired=api.broken)
         assert errors.reasons() == {}
         assert not list((tmp_path / "schemas").glob("*"))
 

@@ -47,9 +47,9 @@ class Flow:
         rows = (self.consumer.rows(table) for table in ("readings", "errors"))
         self.model.compare(*rows, trials)
 
-    def wait_for_problem(self, mapping: str, said: str) -> None:
-        """Wait until the mapping tells of a failure and the function of this one."""
-        wait_until(f"{said} in the log", lambda: self._has_logged(said), 60)
+    def wait_for_problem(self, mapping: str, said: str, before: int = 0) -> None:
+        """Wait until the mapping tells of a failure and the function of this one, once more."""
+        self.wait_for_log(said, before)
         # The function logs its failure before it ends; the mapping learns of it afterwards.
         wait_until("a PROBLEM of the mapping", lambda: "PROBLEM" in self._result(mapping))
 
@@ -65,14 +65,17 @@ class Flow:
         """How many readings and errors there are."""
         return tuple(len(self.consumer.rows(table)) for table in ("readings", "errors"))
 
-    def is_empty(self) -> bool:
-        """True until a record is written or given up."""
-        return self.consumer.rows("readings") == self.consumer.rows("errors") == []
+    def wait_for_log(self, said: str, before: int = 0) -> None:
+        """Wait until the function has logged a text more often than before."""
+        wait_until(f"{said} in the log", lambda: self.count_logged(said) > before, 60)
 
-    def _has_logged(self, text: str) -> bool:
+    def count_logged(self, text: str) -> int:
+        """How many lines of the function's log have a text."""
         logs = self.consumer.at_home("logs")
+        pages = logs.get_paginator("filter_log_events")
+        group = f"/aws/lambda/{self.consumer.function}"
         try:
-            found = logs.filter_log_events(logGroupName=f"/aws/lambda/{self.consumer.function}")
+            found = [page["events"] for page in pages.paginate(logGroupName=group)]
         except logs.exceptions.ResourceNotFoundException:  # before its first line
-            return False
-        return any(text in event["message"] for event in found["events"])
+            return 0
+        return sum(text in event["message"] for events in found for event in events)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from localcloud.brokers import BrokerCluster
-from localcloud.faults import Faults, Kind
+from localcloud.door.operations import Call, HttpAnswer
+from localcloud.faults import Faults, Kind, Performed
 from localcloud.testing import wait_until
 from localcloud.testing.mappings import second_member
 from systems.clocks import write_clock
@@ -23,6 +25,8 @@ pytestmark = pytest.mark.kafka
 
 NewModel = Callable[[Consumer], Model]
 NewTrials = Callable[[str], Trials]
+Outage = Callable[[Flow, Faults], AbstractContextManager[str]]
+Broken = Callable[[Outage, Trials], None]
 
 
 @pytest.fixture
@@ -37,32 +41,56 @@ def test_two_hundred_records_become_rows(flow: Flow) -> None:
 
 
 def test_a_function_that_is_killed_in_mid_batch_loses_nothing(
-    flow: Flow, faults: Faults, fault: NewTrials
+    flow: Flow, faults: Faults, fault: NewTrials, trials: Callable[[int, int], int]
 ) -> None:
-    kills = fault("function-killed")
+    kills, said = fault("function-killed"), "Task timed out"
     # Time is up while the second of its requests hangs: the process is killed.
     flow.consumer.at_home("lambda").update_function_configuration(
         FunctionName=flow.consumer.function, Timeout=5
     )
-    flow.send(flow.model.some(80, poison=0.3))
-    hangs = faults.add(kind=Kind.HANG, operation="PutItem", calls=1, seconds=30)
-    with flow.mapped(BatchSize=100) as mapping:
-        flow.wait_for_problem(mapping, "Task timed out")
-        with kills.recovery():
-            flow.wait(kills)
-    kills.count(1, fired=hangs.broken)
+    with ExitStack() as stack:
+        for number in range(trials(1, 10)):
+            hangs = faults.add(kind=Kind.HANG, operation="PutItem", calls=1, seconds=30)
+            flow.send(flow.model.some(80, poison=0.3))
+            if number == 0:
+                stack.enter_context(flow.mapped(BatchSize=100))
+            flow.wait_for_log(said, number)
+            kills.count(1, fired=hangs.broken)
+            with kills.recovery():
+                flow.wait()
+    flow.wait(kills)
 
 
 def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
-    faults.add(kind=Kind.LATENCY, operation="BatchWriteItem", probability=0.5, seconds=0.3)
+    """Another member gets partitions of a batch that the function has, and has not written."""
     group = f"g-{flow.topic.name}"
-    settings = {"SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": group}}
-    with flow.mapped(BatchSize=10, **settings):
+    settings = {
+        "SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": group},
+        "MaximumBatchingWindowInSeconds": 1,
+    }
+    with flow.mapped(BatchSize=100, **settings):
         for _ in range(2):
+            _take_away(flow, faults, group)
+            flow.wait()
+
+
+def _take_away(flow: Flow, faults: Faults, group: str) -> None:
+    """Have partitions of a batch taken away while the function cannot write it."""
+    source, batch = re.compile(rf"{flow.topic.name}/(\d)/".encode()), set[int]()
+
+    def note(call: Call, perform: Performed) -> HttpAnswer | None:
+        batch.update(int(partition) for partition in source.findall(call.body))
+        return perform()
+
+    held = faults.add(kind=Kind.LATENCY, operation="BatchWriteItem", seconds=60)
+    with faults.wrapped(note):
+        flow.send_some(20)
+        wait_until("a batch that is held", lambda: held.broken)
+        with second_member(flow.topic, group) as other:
+            taken = {place.partition for place in other.assignment()}
+            assert taken & batch, "the function has no record of a partition that was taken away"
+            faults.clear()
             flow.send_some(20)
-            with second_member(flow.topic, group):
-                flow.send_some(20)
-        flow.wait()
 
 
 def test_a_partial_batch_response_holds_back_only_its_partition(flow: Flow, faults: Faults) -> None:
@@ -119,36 +147,51 @@ def _registry_down(flow: Flow, faults: Faults) -> Iterator[str]:
     faults.clear()
 
 
+@contextmanager
+def _wrong_clock(flow: Flow, faults: Faults, clock: str) -> Iterator[str]:
+    flow.consumer.set_environment(PYTHONPATH=clock)
+    yield "answered sts:AssumeRole with SignatureDoesNotMatch"
+    flow.consumer.set_environment(PYTHONPATH="")
+
+
+@pytest.fixture
+def break_often(flow: Flow, faults: Faults, trials: Callable[[int, int], int]) -> Broken:
+    """Begin outages, of which the function and its mapping tell, and end them."""
+
+    def run(outage: Outage, outages: Trials) -> None:
+        with ExitStack() as stack:
+            for number in range(trials(1, 10)):
+                # An environment that is new knows no schema and has no keys of the role.
+                flow.consumer.set_environment(TRIAL=str(number))
+                rows = flow.count()
+                with outage(flow, faults) as said:
+                    before = flow.count_logged(said)
+                    flow.send_some(10)
+                    if number == 0:
+                        mapping = stack.enter_context(flow.mapped())
+                    flow.wait_for_problem(mapping, said, before)
+                    assert flow.count() == rows
+                outages.count(1, fired=1)  # the mapping told of it
+                with outages.recovery():
+                    flow.wait()
+        flow.wait(outages)
+
+    return run
+
+
 @pytest.mark.parametrize(
     "outage", [_wrong_external_id, _no_reader_role, _throttled_table, _registry_down]
 )
 def test_an_outage_is_reported_and_nothing_is_lost(
-    flow: Flow, faults: Faults, outage: Callable[..., Any], fault: NewTrials
+    break_often: Broken, outage: Outage, fault: NewTrials
 ) -> None:
-    outages = fault("function-outage")
-    flow.send_some(10)
-    with ExitStack() as stack:
-        with outage(flow, faults) as said:
-            mapping = stack.enter_context(flow.mapped())
-            flow.wait_for_problem(mapping, said)
-            assert flow.is_empty()
-        outages.count(1, fired=1)  # the mapping told of it
-        with outages.recovery():
-            flow.wait(outages)
+    break_often(outage, fault("function-outage"))
 
 
 @pytest.mark.parametrize("minutes", [-16, 16], ids=["behind", "ahead"])
 def test_a_function_with_a_wrong_clock_gives_up_no_record(
-    flow: Flow, fault: NewTrials, tmp_path: Path, minutes: int
+    break_often: Broken, fault: NewTrials, tmp_path: Path, minutes: int
 ) -> None:
     """AWS refuses its signatures: the records wait until the clock is right."""
-    clocks = fault("clock")
-    flow.send_some(10)
-    flow.consumer.set_environment(PYTHONPATH=write_clock(tmp_path / "clock", 60 * minutes))
-    with flow.mapped() as mapping:
-        flow.wait_for_problem(mapping, "answered sts:AssumeRole with SignatureDoesNotMatch")
-        assert flow.is_empty()
-        clocks.count(1, fired=1)  # the function told of it
-        flow.consumer.set_environment(PYTHONPATH="")
-        with clocks.recovery():
-            flow.wait(clocks)
+    clock = write_clock(tmp_path / "clock", 60 * minutes)
+    break_often(partial(_wrong_clock, clock=clock), fault("clock"))

@@ -54,7 +54,7 @@ _HOLDS = (Kind.LATENCY, Kind.MEET)  # these delay a call; the others end it in a
 
 @dataclass(slots=True)
 class Fault:
-    """One fault, and the number of calls it has affected."""
+    """One fault, the number of calls it has affected, and how many pairs of them have met."""
 
     number: int
     kind: Kind
@@ -70,6 +70,7 @@ class Fault:
     items: int = 1
     containing: str = ""
     broken: int = 0
+    met: int = 0
     _random: random.Random = field(init=False, repr=False)
     _pair: threading.Barrier = field(init=False, repr=False)
 
@@ -98,7 +99,7 @@ class Fault:
             cleared.wait(self.seconds)
         elif self.kind is Kind.MEET:
             try:
-                self._pair.wait(self.seconds or MAX_SECONDS)
+                self.met += self._pair.wait(self.seconds or MAX_SECONDS) == 0  # for one of both
             except threading.BrokenBarrierError:  # no other call came in this time
                 self._pair.reset()
 
@@ -107,9 +108,9 @@ class Fault:
         self._pair.abort()
 
     def describe(self) -> dict[str, Any]:
-        """Return the fault as it was set, and the number of calls it affected."""
+        """Return the fault as it was set, the number of calls it affected, and of their pairs."""
         shown = ("number", "kind", "service", "operation", "account", "calls", "probability")
-        return {name: getattr(self, name) for name in (*shown, "seed", "broken")}
+        return {name: getattr(self, name) for name in (*shown, "seed", "broken", "met")}
 
 
 Performed: TypeAlias = Callable[[], HttpAnswer | None]
@@ -249,7 +250,7 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
 
 @action("list-faults")
 def list_faults(cloud: Cloud) -> list[dict[str, Any]]:
-    """List the faults that are set and the number of calls each affected."""
+    """List the faults that are set, the number of calls each affected, and of pairs that met."""
     return [fault.describe() for fault in cloud.state(Faults).list()]
 
 
