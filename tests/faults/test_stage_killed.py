@@ -45,7 +45,7 @@ def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps, f
     the tables are throttled.
     """
     ticks = Publisher(5, _SHIPMENTS * len(traps), len(traps), _LATENESS, _POOL).publish()
-    killed = 0
+    kills, killed = fault("staging-killed"), 0
     for number, trap in enumerate(traps):
         world.send(next(ticks))
         if number == len(traps) // 2:  # when new schema versions come
@@ -56,10 +56,12 @@ def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps, f
         code = world.run(trap)
         assert code == -9 or trap.pause, trap  # it may be over before a kill at a random call
         killed += code == -9
+        if code == -9 and trap.pause and number % 2:  # the others are killed again meanwhile
+            with kills.recovery():
+                assert world.run(Trap()) == 0
     world.send([*chain(*islice(ticks, _QUIET))])
     slow = world.faults.add(kind=Kind.THROTTLE, service="dynamodb", operation="PutItem", calls=16)
     last = Trap((OFFSETS, WAITING), performed=True, executor=True)
-    kills = fault("staging-killed")
     with kills.recovery():
         assert world.run(last) == 0
     kills.count(killed + 1, fired=killed + last.snapped)
