@@ -1,6 +1,6 @@
 """The tables of docs/faults.md: trials of each fault, what checks them, and defects of others.
 
-Usage: python -m tools.fault_table    Keep the trials of the last run of the suite, for the page.
+Usage: python -m tools.fault_table    Add the trials of the last run of the suite, for the page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -31,6 +31,7 @@ _RESULTS: Final = _ROOT / "tests/faults/results.json"
 _FAILURES: Final = ("lost", "twice", "wrong")
 _COUNTS: Final = ("trials", "records", *_FAILURES)
 _CONFIDENCE: Final = 0.95
+_KEPT_RUNS: Final = 3  # of each row, as of each part of the nightly suite
 _WIDTH: Final = 118
 _SINK: Final = "iceberg-sink"
 
@@ -48,7 +49,7 @@ class Row:
 
 @dataclass(slots=True)
 class Result:
-    """The trials of a row in one run of the suite."""
+    """The trials of a row in one run of the suite, or in some from a first to a last one."""
 
     day: str
     commit: str
@@ -60,21 +61,28 @@ class Result:
     recovered_in: list[float] = field(default_factory=list)
 
     @property
+    def failures(self) -> int:
+        """How many records were lost, twice or wrong."""
+        return self.lost + self.twice + self.wrong
+
+    @property
     def rate(self) -> float:
         """The rate of failures below which the truth is at 95 %, where no trial failed."""
         return 1 - math.pow(1 - _CONFIDENCE, 1 / self.trials)
 
 
 def main() -> int:
-    """Keep what the tests have counted, by row; rows that did not run keep their last result."""
+    """Keep what the tests have counted, by row; rows that did not run keep their last runs."""
     rows = {row.name for row in read_rows()}
     lines = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
     if unknown := sorted({line["row"] for line in lines} - rows):
         print(f"found trials of {', '.join(unknown)}, expected rows of {_ROWS}", file=sys.stderr)
         return 1
-    kept = {name: asdict(result) for name, result in read_results().items()}
-    counted = {name: asdict(result) for name, result in _add_up(lines, find_commit()).items()}
-    _RESULTS.write_text(json.dumps(kept | counted, indent=2, sort_keys=True) + "\n")
+    kept, counted = _read_runs(), _add_up(lines, find_commit())
+    for name, result in counted.items():
+        kept[name] = _keep([*kept.get(name, []), result])
+    runs = {name: [asdict(run) for run in each] for name, each in kept.items()}
+    _RESULTS.write_text(json.dumps(runs, indent=2, sort_keys=True) + "\n")
     print(f"{len(counted)} of {len(rows)} rows; tools/check_docs.py --write makes the page")
     return 0
 
@@ -93,6 +101,12 @@ def _add_up(lines: Iterable[Mapping[str, Any]], commit: str) -> dict[str, Result
             setattr(result, name, getattr(result, name) + line[name])
         result.recovered_in += line["recovered_in"]
     return results
+
+
+def _keep(runs: Sequence[Result]) -> Sequence[Result]:
+    """Return the last runs since a failure that did not come again."""
+    failed = [at for at, run in enumerate(runs[:-1]) if run.failures]
+    return runs[failed[-1] + 1 if failed else 0 :][-_KEPT_RUNS:]
 
 
 def _judge(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -122,10 +136,28 @@ def read_rows() -> list[Row]:
 
 
 def read_results() -> dict[str, Result]:
-    """Return the last result of each row that ever ran."""
-    if not _RESULTS.exists():
-        return {}
-    return {name: Result(**values) for name, values in json.loads(_RESULTS.read_text()).items()}
+    """Return the sum of the last runs of each row that ever ran."""
+    return {name: _sum_up(runs) for name, runs in _read_runs().items()}
+
+
+def _read_runs() -> dict[str, Sequence[Result]]:
+    """Return the last runs of each row, the oldest first."""
+    found = json.loads(_RESULTS.read_text()) if _RESULTS.exists() else {}
+    return {name: [Result(**run) for run in runs] for name, runs in found.items()}
+
+
+def _sum_up(runs: Sequence[Result]) -> Result:
+    days, commits = (
+        " to ".join(dict.fromkeys((first, last)))
+        for first, last in ((runs[0].day, runs[-1].day), (_mark(runs[0]), _mark(runs[-1])))
+    )
+    counts = {name: sum(getattr(run, name) for run in runs) for name in _COUNTS}
+    recovered = [seconds for run in runs for seconds in run.recovered_in]
+    return Result(days, commits, **counts, recovered_in=recovered)
+
+
+def _mark(run: Result) -> str:
+    return f"`{run.commit}`"
 
 
 def fault_problems() -> Iterator[str]:
@@ -180,7 +212,7 @@ def _cells(row: Row, results: Mapping[str, Result]) -> str:
         return " | ".join(["not run yet" if row.test else "**not tested**", *[""] * 6])
     result = results[row.name]
     counts = [f"{getattr(result, name):,}" for name in _COUNTS]
-    rate = "" if _count_failures(asdict(result)) else f"{result.rate:.1%}"
+    rate = "" if result.failures else f"{result.rate:.1%}"
     return " | ".join([*counts, rate, _format_recovery(result.recovered_in)])
 
 
@@ -191,12 +223,12 @@ def _format_recovery(seconds: list[float]) -> str:
 
 
 def _checks_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:
-    lines = ["| fault | test | planted bugs | last run |", "| --- | --- | --- | --- |"]
+    lines = ["| fault | test | planted bugs | last runs |", "| --- | --- | --- | --- |"]
     for row in (row for row in rows if row.test):
         path, _, test = row.test.partition("::")
         bugs = ", ".join(f"`{name}`" for name in row.mutants) or "**none**"
         run = results.get(row.name)
-        when = f"{run.day}, `{run.commit}`" if run else ""
+        when = f"{run.day}, {run.commit}" if run else ""
         lines.append(f"| `{row.name}` | [`{test}`](../{path}) | {bugs} | {when} |")
     return "\n".join((*lines, ""))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from systems.trials import Trials
@@ -25,8 +23,8 @@ def kept(tmp_path, monkeypatch):
         for test, trials in found:
             trials.keep(test)
         assert fault_table.main() == 0
-        rows = json.loads(results.read_text())
-        return {row: [rows[row][name] for name in _COUNTS] for row in rows}
+        rows = fault_table.read_results()
+        return {row: [getattr(rows[row], name) for name in _COUNTS] for row in rows}
 
     return keep
 
@@ -40,6 +38,25 @@ def test_the_tests_of_a_row_are_added_up(kept):
     assert rows == {"links": [5, 50, 0, 0, 0], "clock": [2, 5, 0, 0, 0]}
 
 
+def test_three_runs_of_a_row_are_added_up(kept, monkeypatch):
+    commits = iter("abcd")
+    monkeypatch.setattr(fault_table, "find_commit", lambda: next(commits))
+
+    counted = [kept(("a", Trials("links", trials, 10)))["links"][:2] for trials in (1, 2, 3, 4)]
+
+    assert counted == [[1, 10], [3, 20], [6, 30], [9, 30]]
+    assert fault_table.read_results()["links"].commit == "`b` to `d`"
+
+
+def test_a_failure_that_does_not_come_again_ends_with_the_runs_before_it(kept):
+    lost = ("a", Trials("links", 1, 10, 2, failed=True))
+    kept(("a", _PASSED))
+
+    assert kept(lost) == {"links": [5, 50, 2, 0, 0]}
+    assert kept(("a", _PASSED)) == {"links": [4, 40, 0, 0, 0]}
+    assert kept(("a", _PASSED)) == {"links": [8, 80, 0, 0, 0]}
+
+
 @pytest.mark.parametrize(
     ("failed", "row"),
     [
@@ -50,8 +67,6 @@ def test_the_tests_of_a_row_are_added_up(kept):
     ],
 )
 def test_a_failure_is_in_its_row_whenever_it_came(kept, failed, row):
-    assert kept(("a", _PASSED)) == {"links": [4, 40, 0, 0, 0]}
-
     assert kept(("a", failed)) == {"links": row}
 
 
@@ -61,12 +76,19 @@ def test_a_failure_is_not_replaced_by_the_other_parameters(kept):
     assert found == {"links": [2, 60, 0, 0, 1]}
 
 
-def test_the_worst_of_a_test_that_ran_again_counts(kept):
-    lost, late = Trials("links", 1, 40, 5, failed=True), Trials("links", failed=True)
+_LOST = Trials("links", 1, 40, 5, failed=True)
 
-    assert kept(("a", lost), ("a", _PASSED)) == {"links": [1, 40, 5, 0, 0]}
-    assert kept(("a", lost), ("a", late)) == {"links": [1, 40, 5, 0, 0]}
-    assert kept(("a", Trials("links", 1, 1)), ("a", _PASSED)) == {"links": [4, 40, 0, 0, 0]}
+
+@pytest.mark.parametrize(
+    ("first", "second", "row"),
+    [
+        (_LOST, _PASSED, [1, 40, 5, 0, 0]),
+        (_LOST, Trials("links", failed=True), [1, 40, 5, 0, 0]),
+        (Trials("links", 1, 1), _PASSED, [4, 40, 0, 0, 0]),
+    ],
+)
+def test_the_worst_of_a_test_that_ran_again_counts(kept, first, second, row):
+    assert kept(("a", first), ("a", second)) == {"links": row}
 
 
 def test_a_test_that_was_skipped_is_no_trial(kept):
