@@ -91,3 +91,20 @@ REPLAYED: Final[Mapping[str, Moment]] = {
     "after they are published, before a mark": Moment((*_PUBLISHED, _MARK), performed=False),
     "amid the marks": Moment((*_PUBLISHED, *[_MARK] * 3), performed=True),
 }
+
+# --- the maintenance of a lake table -------------------------------------------------------------
+
+_REMOVED: Final = Step("DeleteObjects")
+MAINTAINED: Final[Mapping[str, Moment]] = {
+    "before a compaction is committed": Moment((FILE, _COMMIT), performed=False),
+    "after a compaction is committed": Moment((FILE, _COMMIT), performed=True),
+    "after snapshots have expired, before their files are removed": Moment(
+        (_COMMIT, _REMOVED), performed=False
+    ),
+    "after files of no snapshot are found, before they are removed": Moment(
+        (Step("ListObjectsV2"), _REMOVED), performed=False
+    ),
+    "after files of no snapshot are removed": Moment(
+        (Step("ListObjectsV2"), _REMOVED), performed=True
+    ),
+}

@@ -100,9 +100,10 @@ class World:
         """The program and its arguments."""
         return [self._program, *(word for pair in self.arguments.items() for word in pair)]
 
-    def start(self, trap: Trap) -> JobProcess:
-        """Start the job, whose calls go through a trap from now on, and those of others too."""
-        job = self.launch(self.words, "local-cluster[1,2,512]" if trap.executor else "local[2]")
+    def start(self, trap: Trap, words: Sequence[str] = ()) -> JobProcess:
+        """Start the job, or another program, for its trap; calls of others go through it too."""
+        master = "local-cluster[1,2,512]" if trap.executor else "local[2]"
+        job = self.launch(words or self.words, master)
         end = job.kill_executor if trap.executor else job.kill
         trap.kill, self._trap = job.stop if trap.stops else end, trap
         return job
@@ -134,9 +135,9 @@ class World:
         self._trap = Trap()
         return self._trap
 
-    def run(self, trap: Trap) -> int:
-        """Start the job, wait for its end, by itself or by the trap, and give its exit code."""
-        job = self.start(trap)
+    def run(self, trap: Trap, words: Sequence[str] = ()) -> int:
+        """Start a program, wait for its end, by itself or by the trap, and give its exit code."""
+        job = self.start(trap, words)
         try:
             code = job.wait(_SECONDS)
         except subprocess.TimeoutExpired:

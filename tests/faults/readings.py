@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from kafka import KafkaProducer
+from moto.s3.models import s3_backends
 
 from localcloud.cloud import Cloud
 from penstock.spark.state.lease import LEASE_PREFIX
 from systems.clusters import Brokers
+from systems.killing import ACCOUNT
 from systems.readers import load_lake
 from systems.tables import make_table
 from systems.trials import Trials
@@ -19,6 +24,7 @@ from systems.world import World
 from tests.faults.sent import Place, Topic
 
 BATCH = 24  # the most records of a batch
+_MOMENT = re.compile(rb'"(last-updated|timestamp)-ms"\s*:\s*(\d+)')
 
 
 class Readings(World):
@@ -64,9 +70,25 @@ class Readings(World):
         trials.check(readings, wanted["readings"])
         trials.check(errors, wanted["errors"])
 
+    def snapshots(self) -> set[int]:
+        """Return the ids of the snapshots of the lake's table."""
+        return {each.snapshot_id for each in self._load_table().metadata.snapshots}
+
+    def age(self, hours: int) -> None:
+        """Make the lake's table and its files so many hours older."""
+        key = self._load_table().metadata_location.removeprefix(f"s3://{self.name}/")
+        metadata = self.bucket.Object(key)
+        text = gzip.decompress(metadata.get()["Body"].read())
+        metadata.put(Body=gzip.compress(_MOMENT.sub(lambda found: _move(found, hours), text)))
+        for name, file in s3_backends[ACCOUNT]["aws"].buckets[self.name].keys.items():
+            if name.startswith("tables/"):
+                file.last_modified -= timedelta(hours=hours)
+
+    def _load_table(self) -> Any:
+        return load_lake(self.endpoint).load_table(f"{self._database}.readings")
+
     def _read_lake(self) -> list[tuple[Place, dict[str, Any]]]:
-        table = load_lake(self.endpoint).load_table(f"{self._database}.readings")
-        rows = table.scan().to_arrow().to_pylist()
+        rows = self._load_table().scan().to_arrow().to_pylist()
         kept = [
             {name: value for name, value in row.items() if not name.startswith("_before_")}
             for row in rows
@@ -83,6 +105,10 @@ class Readings(World):
 def _scan(table: Any) -> Iterator[dict[str, Any]]:
     pages = table.meta.client.get_paginator("scan").paginate(TableName=table.name)
     return (item for page in pages for item in page["Items"])
+
+
+def _move(found: re.Match[bytes], hours: int) -> bytes:
+    return b'"%s-ms":%d' % (found[1], int(found[2]) - hours * 3_600_000)
 
 
 def _place(source: str) -> Place:
