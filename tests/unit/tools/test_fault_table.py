@@ -38,6 +38,13 @@ def test_the_tests_of_a_row_are_added_up(kept):
     assert rows == {"links": [5, 50, 0, 0, 0], "clock": [2, 5, 0, 0, 0]}
 
 
+def test_trials_are_added_up_once(kept):
+    rows = kept(("a", _PASSED))
+
+    assert fault_table.main() == 0
+    assert fault_table.read_results()["links"].trials == rows["links"][0]
+
+
 def test_three_runs_of_a_row_are_added_up(kept, monkeypatch):
     commits = iter("abcd")
     monkeypatch.setattr(fault_table, "find_commit", lambda: next(commits))
