@@ -196,7 +196,8 @@ def _maintain_lake(platform: Platform, _: Fields) -> int:
     words = ["maintain_lake", "--lake-table", platform.world.arguments["--lake-table"]]
     before, until = platform.count_compactions(), time.monotonic() + _PATIENCE_SECONDS
     while not (fired := platform.count_compactions() - before) and time.monotonic() < until:
-        platform.job.run_beside(platform.world.launch(words))
+        if not platform.job.run_beside(platform.world.launch(words)):
+            raise TimeoutError("the maintenance of the lake did not end")
     return fired
 
 

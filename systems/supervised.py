@@ -108,12 +108,13 @@ class SupervisedJob:
                 trouble = trouble or f"it did not end in {_END_SECONDS:.0f} s when it woke"
         return Stall(stood_still, trouble)
 
-    def run_beside(self, other: JobProcess) -> None:
-        """Wait for the end of another program, which has to be named if it fails by itself."""
+    def run_beside(self, other: JobProcess) -> bool:
+        """Run another program; return whether it ended. If it fails by itself, that is an end."""
         with other:
-            _wait(lambda: other.code is not None, _RUN_SECONDS)
+            is_over = _wait(lambda: other.code is not None, _RUN_SECONDS)
             if other.code and other.pid not in self._killed:
                 self.ends.append(End(other.code, other.tell(_SAID)))
+        return is_over
 
     def _await_working(self) -> str:
         is_working = _wait(

@@ -42,10 +42,19 @@ def test_a_lake_is_maintained_until_its_files_are_compacted(platform: Any, neede
     begun: list[list[str]] = []
     platform.count_compactions = lambda: 3 + 2 * (len(begun) == needed)
     platform.world = SimpleNamespace(arguments={"--lake-table": "d.readings"}, launch=begun.append)
-    platform.job = SimpleNamespace(run_beside=lambda _: time.sleep(0.2))
+    platform.job = SimpleNamespace(run_beside=lambda _: not time.sleep(0.2))
 
     assert inject("lake-maintained", platform, Fields(), {}) == (2 if needed == 2 else 0)
     assert begun[:2] == [["maintain_lake", "--lake-table", "d.readings"]] * 2
+
+
+def test_maintenance_that_does_not_end_is_told(platform: Any) -> None:
+    platform.count_compactions = lambda: 0
+    platform.world = SimpleNamespace(arguments={"--lake-table": "d.readings"}, launch=list)
+    platform.job = SimpleNamespace(run_beside=lambda _: False)
+
+    with pytest.raises(TimeoutError, match="did not end"):
+        inject("lake-maintained", platform, Fields(), {})
 
 
 def _read_secret(secret: str, error: str) -> str:
