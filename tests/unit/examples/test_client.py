@@ -52,11 +52,9 @@ def registry(monkeypatch):
         yield stub
 
 
-def _read(monkeypatch, values, count):
-    consumer = _Consumer(values)
+def _read(monkeypatch, consumer):
     monkeypatch.setattr(client, "KafkaConsumer", lambda *_, **__: consumer)
-    client.read(_CLIENT, "readings", count)
-    return consumer
+    client.read(_CLIENT, "readings", len(consumer.values))
 
 
 def _frame(version, payload):
@@ -68,27 +66,32 @@ def test_records_that_cannot_be_read_are_passed(monkeypatch, registry, capsys):
     registry.add_client_error("get_schema_version", "EntityNotFoundException")
     whole = io.BytesIO()
     fastavro.schemaless_writer(whole, _SCHEMA, {"unit": "C", "value": 30})
-    values = [
-        _frame(_KNOWN, b"\x08\x02"),  # a branch that the union has not
-        _frame(_KNOWN, b""),
-        b"no frame",
-        _frame(_UNKNOWN, whole.getvalue()),
-        _frame(_KNOWN, whole.getvalue()),
-    ]
+    consumer = _Consumer(
+        [
+            _frame(_KNOWN, b"\x08\x02"),  # a branch that the union has not
+            _frame(_KNOWN, b""),
+            b"no frame",
+            _frame(_UNKNOWN, whole.getvalue()),
+            _frame(_KNOWN, whole.getvalue()),
+        ]
+    )
 
-    consumer = _read(monkeypatch, values, len(values))
+    _read(monkeypatch, consumer)
 
     *damaged, last = map(json.loads, capsys.readouterr().out.splitlines())
     assert ["unreadable" in each for each in damaged] == [True] * 4
     assert str(_UNKNOWN) in damaged[3]["unreadable"]
     assert last["value"] == {"unit": "C", "value": 30}
-    assert consumer.committed == len(values)
+    assert consumer.committed == len(consumer.values)
 
 
 def test_a_record_is_not_passed_while_the_registry_cannot_be_asked(monkeypatch, registry, capsys):
     registry.add_client_error("get_schema_version", "ThrottlingException")
 
+    consumer = _Consumer([_frame(_KNOWN, b"\x00\x02")])
+
     with pytest.raises(ClientError, match="ThrottlingException"):
-        _read(monkeypatch, [_frame(_KNOWN, b"\x00\x02")], 1)
+        _read(monkeypatch, consumer)
 
     assert capsys.readouterr().out == ""
+    assert consumer.committed == 0, "its next run would pass the record"
