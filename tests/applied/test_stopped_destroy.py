@@ -92,7 +92,7 @@ def test_a_registry_is_destroyed_only_with_the_override_file(apply, client):
     ]
     assert names == ["kept"]
     allow_destroy(registry.folder)
-    registry.destroy()
+    registry.destroy(refresh=True)
     assert client("glue", account=_ACCOUNT).list_registries()["Registries"] == []
 
 

@@ -110,7 +110,7 @@ def refused(changed, told):
 @pytest.fixture(scope="module")
 def destroyed(refused):
     """The root, when nothing of it is left."""
-    refused.destroy(**_CHANGED)
+    refused.destroy(refresh=True, **_CHANGED)  # as users do
 
 
 @pytest.fixture(scope="module")
