@@ -69,6 +69,7 @@ def test_campaigns_with_each_program_and_after_an_upgrade_are_counted_in_one_par
         (["pass", "pass"], 60, "passed"),
         (["raise SystemExit(3)", "pass"], 60, "failed"),
         (["import time; time.sleep(60)", "pass"], 0.3, "over an hour"),
+        (["raise SystemExit(3)", "import time; time.sleep(60)"], 1.5, "failed"),
     ],
 )
 def test_a_part_passes_if_all_of_it_passes_in_time(codes, seconds, outcome):
