@@ -75,7 +75,7 @@ def _follow(words: argparse.Namespace) -> int:
     outcome = run_schedule(schedule, folder / "run", soak=words.soak)
     _report(outcome)
     if not (words.only or words.schedule):
-        _record(outcome, schedule)
+        _record(outcome, schedule, words.minutes)
     if outcome.code:
         print(f"again: python -m campaign --schedule {path}")
     return outcome.code
@@ -173,7 +173,7 @@ def _count_fired(outcome: Outcome) -> Counter[str]:
     return fired
 
 
-def _record(outcome: Outcome, schedule: Schedule) -> None:
+def _record(outcome: Outcome, schedule: Schedule, minutes: float) -> None:
     """Count a run that is long enough as a trial in docs/faults.md, and keep what a soak showed.
 
     One in which a fault did not happen shows something only if the oracle found a problem.
@@ -184,16 +184,17 @@ def _record(outcome: Outcome, schedule: Schedule) -> None:
         return
     trials = Trials(row, 1)
     outcome.tell(trials)
-    trials.keep(_name_trial(schedule, row))
+    trials.keep(_name_trial(schedule, row, minutes))
     if row == "soak":
         _keep_soak(outcome, schedule.seed)
 
 
-def _name_trial(schedule: Schedule, row: str) -> str:
+def _name_trial(schedule: Schedule, row: str, minutes: float) -> str:
     """Return the command that runs a trial again."""
     words = ["--soak"] if row == "soak" else ["--programs", *schedule.programs]
     base = ["--from", schedule.base] if schedule.base else []
-    return " ".join(["python -m campaign", *words, *base, "--seed", str(schedule.seed)])
+    length = ["--minutes", f"{minutes:g}", "--seed", str(schedule.seed)]
+    return " ".join(["python -m campaign", *words, *base, *length])
 
 
 def _keep_soak(outcome: Outcome, seed: int) -> None:

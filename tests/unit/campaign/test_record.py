@@ -40,10 +40,10 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> None:
-    command._record(_OUTCOME, _SCHEDULE)
+    command._record(_OUTCOME, _SCHEDULE, 30)
 
     (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
-    assert line["test"] == "python -m campaign --soak --seed 7"
+    assert line["test"] == "python -m campaign --soak --minutes 30 --seed 7"
     assert [line[it] for it in ("row", "trials", "lost", "twice", "wrong")] == ["soak", 1, 1, 0, 1]
     soak = Soak.read(kept / "soak.json")
     assert soak is not None
@@ -52,7 +52,7 @@ def test_a_soak_is_a_trial_and_is_kept_whatever_the_oracle_found(kept: Path) -> 
 
 
 def test_what_the_oracle_found_counts_though_a_fault_did_not_happen(kept: Path) -> None:
-    command._record(replace(_OUTCOME, fired=(*_OUTCOME.fired, _MISSED)), _SCHEDULE)
+    command._record(replace(_OUTCOME, fired=(*_OUTCOME.fired, _MISSED)), _SCHEDULE, 30)
 
     (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
     assert [line[it] for it in ("trials", "lost", "wrong")] == [1, 1, 1]
@@ -70,10 +70,10 @@ def test_minutes_of_mixed_faults_are_a_trial_of_their_own(
     kept: Path, schedule: Schedule, words: str
 ) -> None:
     fired = (Fired(Step(130.0, "broker-killed", {}), 1),)
-    command._record(replace(_OUTCOME, peak=0.0, fired=fired), schedule)
+    command._record(replace(_OUTCOME, peak=0.0, fired=fired), schedule, 30)
 
     (line,) = (json.loads(it) for it in (kept / "faults.jsonl").read_text().splitlines())
-    assert line["test"] == f"python -m campaign --programs cdc{words} --seed 7"
+    assert line["test"] == f"python -m campaign --programs cdc{words} --minutes 30 --seed 7"
     assert [line[it] for it in ("row", "trials", "lost", "twice", "wrong")] == ["mixed", 1, 1, 0, 1]
     assert not (kept / "soak.json").exists()
 
@@ -91,6 +91,6 @@ _SHORT = (Fired(Step(90.0, "broker-killed", {}), 1),)
     ],
 )
 def test_a_run_that_is_too_short_or_shows_nothing_is_not_kept(kept: Path, outcome: Outcome) -> None:
-    command._record(outcome, _SCHEDULE)
+    command._record(outcome, _SCHEDULE, 30)
 
     assert list(kept.iterdir()) == []
