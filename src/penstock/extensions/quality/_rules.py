@@ -156,8 +156,10 @@ def _check_missing(figures: Figures, limits: Limits) -> RuleResult:
 
 def _check_lag(figures: Figures, limits: Limits) -> RuleResult:
     rule, limit = "lag", limits.lag_records
-    if not figures.has_kafka or not figures.partitions:
+    if not figures.has_kafka:
         return _not_checked(rule, limit, "Kafka was not asked (--kafka)")
+    if not figures.partitions:
+        return _not_checked(rule, limit, "no partition has a row")
     again = [each for each in figures.partitions if each.lag is None]
     if again:
         detail = _list_parts(

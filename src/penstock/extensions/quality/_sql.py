@@ -195,6 +195,7 @@ def _values(spans: Mapping[Place, Span]) -> str:
         f"({_text(topic)}, {partition}, {span.least}, {span.greatest})"
         for (topic, partition), span in sorted(spans.items())
     )
+    rows = rows or "('', -1, 0, -1)"  # which no row of the table meets
     return f'(VALUES {rows}) AS span ("of_topic", "of_part", "low", "high")'
 
 

@@ -203,7 +203,7 @@ class TableCheck:
             for row in rows
             if row["first_offset"] is not None and row["topic"] is not None and row["part"]
         }
-        if not spans:
+        if not spans and not window.since:
             return (), Earlier()
         sql = write_coordinates(window, spans, 1_000 * self._settings.limits.late_seconds)
         found = sorted(self._run_query(sql).rows, key=read_place)

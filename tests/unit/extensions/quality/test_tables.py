@@ -277,6 +277,19 @@ def test_events_of_days_before_are_late_if_kafka_received_them_since(
     assert (partition.missing_offsets, partition.lag, report.rows) == (0, 0, 1)
 
 
+def test_late_events_are_found_though_no_other_came(lake, athena, registries, schema_ids):
+    rows = [row(schema_ids[0], at, delay=timedelta(days=10), device="a") for at in range(3)]
+
+    report = check(lake, athena, registries, "late", rows, kafka=Kafka())
+
+    found = {each.rule: each.detail for each in report.failed}
+    assert found["late-events"] == (
+        "3 of 3 events are older than 3,600 s, 3 of them of days before those checked"
+    )
+    (lag,) = (each for each in report.rules if each.rule == "lag")
+    assert lag.detail == "no partition has a row"
+
+
 def test_a_topic_that_was_created_again_fails(lake, athena, registries, schema_ids):
     # Partition 0 ends at 13, and there is no partition 2 any more.
     places = [(0, 13), (1, 5), (2, 3)]
