@@ -37,7 +37,7 @@ class TopicChanges:
     Attributes:
         planned: offset ranges to read from topics that exist.
         replanned: whether these are not the ranges of Spark's batch, because a topic does not
-            exist, or is back and was read before.
+            exist, is back and was read before, or is new and its first batch comes again.
         lost: ranges that cannot be read because their topic is gone, or that are skipped because
             their topic was recreated and they are below the checkpoint's offset.
         new: topics that no batch before had.
