@@ -180,11 +180,15 @@ class ConfluentRegistry(HttpRegistry):
             seen.add(place)
             if len(seen) > _MAX_REFERENCES:
                 raise SchemaLimitError(f"a schema has more than {_MAX_REFERENCES} references")
-            found = self._http.call("GET", _path(*place), query=DELETED)
-            yield from self._read_references(found, seen)
-            with reading_answer():
-                definition = str(found["schema"])
-            yield definition
+            yield from self._read_reference(place, seen)
+
+    def _read_reference(self, place: tuple[str, int], seen: set[tuple[str, int]]) -> Iterator[str]:
+        """Yield a definition after those that it uses."""
+        found = self._http.call("GET", _path(*place), query=DELETED)
+        yield from self._read_references(found, seen)
+        with reading_answer():
+            definition = str(found["schema"])
+        yield definition
 
 
 def _path(subject: str, number: int) -> str:

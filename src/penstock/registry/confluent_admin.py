@@ -73,13 +73,13 @@ class ConfluentAdmin(ConfluentRegistry):
     def tag_schema(self, name: str, tags: Mapping[str, str]) -> None:
         """Do nothing: this API has no tags."""
 
-    def _read_references(self, answer: Any, seen: set[tuple[str, int]]) -> Iterator[str]:
+    def _read_reference(self, place: tuple[str, int], seen: set[tuple[str, int]]) -> Iterator[str]:
         """Yield the definitions that the registry still has.
 
         Without the others, the definition stays as it is, and its user is told what is wrong.
         """
         with suppress(SchemaNotFoundError):
-            yield from super()._read_references(answer, seen)
+            yield from super()._read_reference(place, seen)
 
     def _read_any(self, path: str, is_live: bool) -> StoredVersion:
         answer = self._http.call("GET", path, query=DELETED)
