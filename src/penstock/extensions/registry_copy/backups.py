@@ -102,12 +102,14 @@ def import_schemas(
 ) -> Iterator[RestoredSchema]:
     """Restore the schemas of a backup, one after the other, and yield each when it is verified.
 
+    Those that the registry cannot have are told in the end, when the others are restored.
+
     With `dry_run`, nothing is changed, and what would be done is yielded. `report` is called with
     the number of schemas that are done, and of all.
 
     Raises:
         OperationError: the file is no whole backup, the registry is not Glue's, or it cannot have
-            the schemas with these names.
+            some of the schemas.
         SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
         RegistryError, SchemaError: a schema cannot be restored, or differs from the backup
             afterwards.
@@ -120,30 +122,33 @@ def import_schemas(
         )
     with translated_file_errors():
         backup = load_backup(path)
-    schemas, present = _convert_schemas(backup, admin.kind), set(admin.list_names())
+    schemas, problems = _convert_schemas(backup, admin.kind)
+    present = set(admin.list_names())
     report("schemas", 0, len(schemas))
     for done, schema in enumerate(schemas, 1):
         target = read_present(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
         yield _make_result(plan, plan if dry_run else restore_schema(admin, plan))
         report("schemas", done, len(schemas))
+    if problems:
+        others = "could be" if dry_run else "were"
+        raise OperationError(f"{'; '.join(problems)}; the other schemas {others} imported")
 
 
-def _convert_schemas(backup: RegistryBackup, target: FrameKind) -> list[SchemaBackup]:
-    """Return the schemas as a registry of another kind can hold them, if it can hold all."""
+def _convert_schemas(
+    backup: RegistryBackup, target: FrameKind
+) -> tuple[list[SchemaBackup], list[str]]:
+    """Return the schemas as a registry of another kind can hold them, and why it cannot others."""
     schemas, problems, taken = [], [], dict[str, str]()
     for each in backup.schemas:
         try:
-            schemas.append(convert_schema(each, backup.kind, target).schema)
-            take_name(each, schemas[-1].name, taken)
+            schema = convert_schema(each, backup.kind, target).schema
+            take_name(each, schema.name, taken)
         except RegistryError as error:
             problems.append(str(error))
-    if problems:
-        raise OperationError(
-            f"{'; '.join(problems)}; nothing was imported: `penstock registry copy --rename "
-            "NAME=NEW` gives other names, and copies the other schemas"
-        )
-    return schemas
+        else:
+            schemas.append(schema)
+    return schemas, problems
 
 
 def _make_result(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:
