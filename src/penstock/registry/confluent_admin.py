@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from penstock.errors import RegistryError, SchemaNotFoundError
 from penstock.progress import ReportProgress, ignore_progress
