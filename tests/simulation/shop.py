@@ -191,9 +191,12 @@ class Shop:
             if is_held:
                 self._see_others()
                 due, store = self._find_due(), _NotingStore(self.bucket)
-                counts = self._open(client, store).retry(name, context.has_time)
-                self.judge(due if counts.is_complete else [], store.put_names)
-                self._at_work = None
+                try:
+                    counts = self._open(client, store).retry(name, context.has_time)
+                    self.judge(due if counts.is_complete else [], store.put_names)
+                finally:  # what is left is to release the lease
+                    if self._at_work is self.scheduler.current:
+                        self._at_work = None
 
     def _find_due(self) -> list[dict[str, Any]]:
         """Return the letters that are due now, as DynamoDB has them."""

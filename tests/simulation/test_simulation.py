@@ -40,7 +40,9 @@ def _simulate(*words: str) -> str:
 def test_no_hour_of_trouble_ends_wrong(trials):
     seed = trials(0, secrets.randbelow(10**9))  # a night has hours of its own
 
-    said = _simulate("--seed", str(seed), "--runs", str(trials(14, 1_000)), "--seconds", "3600")
+    runs, processes = str(trials(14, 1_000)), str(trials(1, os.cpu_count()))
+    words = ("--runs", runs, "--processes", processes, "--seconds", "7200")
+    said = _simulate("--seed", str(seed), *words)
 
     for service in _SERVICES:
         assert len(re.findall(rf"[1-9][\d,]* {service}: ", said)) >= _FAULTS - 2, said
