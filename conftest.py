@@ -26,10 +26,14 @@ hypothesis.settings.load_profile("nightly" if _NIGHTLY else "pr")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave a night's own tests to it, and leave out of it what it would only repeat."""
-    left = [item for item in items if not _runs(item)]
-    items[:] = [item for item in items if _runs(item)]
-    config.hook.pytest_deselected(items=left)
+    """Leave a night's own tests to it, and leave out of it what it would only repeat.
+
+    A test that is asked for by its name runs at any time, as that of a mutant must.
+    """
+    if not any("::" in word for word in config.args):
+        left = [item for item in items if not _runs(item)]
+        items[:] = [item for item in items if _runs(item)]
+        config.hook.pytest_deselected(items=left)
     if _NIGHTLY:
         for item in items:
             item.add_marker(pytest.mark.timeout(_NIGHTLY_SECONDS), append=False)
