@@ -54,11 +54,12 @@ class LossWatch:
 def _describe_losses(batch: int, lost: Sequence[OffsetRange]) -> str:
     return (
         f"batch {batch} found {sum(map(len, lost))} records deleted that were not read, expected "
-        f"all that the topics were given: {_name(lost)}"
+        f"all that the topics were given: {list_ranges(lost)}"
     )
 
 
-def _name(ranges: Sequence[OffsetRange]) -> str:
+def list_ranges(ranges: Sequence[OffsetRange]) -> str:
+    """Return the first ranges as text, and how many more there are."""
     more = f" and {len(ranges) - _MOST_NAMED} more ranges" if len(ranges) > _MOST_NAMED else ""
     return ", ".join(map(str, ranges[:_MOST_NAMED])) + more
 

@@ -23,7 +23,7 @@ from penstock.kafka import TopicIds
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.checkpoint import Checkpoint
 from penstock.spark.state.files import WHAT_TO_DO, StateFiles
-from penstock.spark.state.losses import OffsetRange, planned_ranges
+from penstock.spark.state.losses import OffsetRange, list_ranges, planned_ranges
 
 _LOG = logging.getLogger(__name__)
 _Offsets = Mapping[tuple[str, int], int]
@@ -126,9 +126,9 @@ class TopicWatch:
             if topic in recreated and min(start, ends.get((topic, partition), 0))
         )
         if unread:
-            problems.append(f"{_list_ranges(unread)} cannot be read")
+            problems.append(f"{list_ranges(unread)} cannot be read")
         if skipped:
-            problems.append(f"{_list_ranges(skipped)} of the new one would not be read")
+            problems.append(f"{list_ranges(skipped)} of the new one would not be read")
         if problems:
             self._log_change(f"before batch {batch} topics changed: {'; '.join(problems)}")
         return TopicChanges(
@@ -146,7 +146,7 @@ class TopicWatch:
         """
         older = [each for each in sorted(removed) if each.start == 0]
         if older:
-            _LOG.warning("%s were deleted before the job read these topics", _list_ranges(older))
+            _LOG.warning("%s were deleted before the job read these topics", list_ranges(older))
         first = {(each.topic, each.partition): each.end for each in older}
         left = {at: start for at, start in self._known.left.items() if at[0] not in changes.new}
         ids = {topic: id_ for topic, id_ in self._found.ids.items() if topic in changes.new}
@@ -254,10 +254,6 @@ def _describe_changes(recreated: set[str], starts: _Offsets, ends: _Offsets) -> 
         there = "is missing" if end is None else f"ends at offset {end}"
         problems.append(f"{topic}/{partition} {there}, and was read up to offset {start}")
     return problems
-
-
-def _list_ranges(ranges: Iterable[OffsetRange]) -> str:
-    return ", ".join(map(str, ranges))
 
 
 def _list_offsets(offsets: _Offsets) -> str:
