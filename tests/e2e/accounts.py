@@ -272,7 +272,7 @@ class Accounts:
         return running.result(), admitted
 
     def _is_admitted(self, login: dict[str, str]) -> bool | None:
-        """Whether the brokers admit a user; None if none can be reached, as while they restart."""
+        """Return whether the brokers admit a user, or None if no broker answers."""
         cluster = self._cluster()
         options = {
             "bootstrap_servers": _servers(cluster, "SCRAM"),

@@ -114,7 +114,7 @@ def _look_until(look, codes):
 
 @pytest.mark.parametrize(("code", "break_it"), BREAKS, ids=lambda it: getattr(it, "__name__", ""))
 def test_a_break_is_named_as_the_first_cause_and_nothing_else(code, break_it, broken, look):
-    """What is left of one is seen by the test of the next one, which has another code."""
+    """A break that is not mended fails the next test, which expects another code."""
     mend = break_it(broken)
     try:
         found = _look_until(look, [code])

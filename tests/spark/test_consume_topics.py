@@ -68,7 +68,7 @@ def test_a_topic_that_is_new_to_the_job_begins_with_its_first_record(job, capsys
 
 
 def test_what_a_new_topic_loses_while_it_is_read_stops_each_start(job, capsys, monkeypatch):
-    """What was deleted before that is not lost; after a restart both begin at 0."""
+    """Records that Kafka deleted before the first start are not lost, also after a restart."""
     v1, other, check = job.register(_V1), job.add_topic(), TopicWatch.check
     job.send(make_reading(v1, "a"))
     job.run()
