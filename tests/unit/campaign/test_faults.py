@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from campaign import faults
 from campaign.faults import inject
 from campaign.senders import Fields
 from localcloud.door.operations import Call, HttpAnswer
@@ -31,14 +30,6 @@ class _Fields(Fields):
         super().grow()
         if self.level == 4:
             self._set.list()[0].broken = 1
-
-
-@pytest.fixture
-def platform(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(faults, "_ASK_SECONDS", 0.01)
-    monkeypatch.setattr(faults, "_PATIENCE_SECONDS", 0.5)
-    set_ = Faults()
-    return SimpleNamespace(cloud=SimpleNamespace(state=lambda _: set_), faults=set_)
 
 
 def test_new_fields_come_until_the_registry_answers_wrongly(platform: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the platform looks up in localcloud is what calls would answer."""
+"""The platform reads from localcloud's memory what a call of the API would return."""
 
 from __future__ import annotations
 

@@ -16,18 +16,9 @@ from campaign.faults import inject
 from campaign.senders import Fields
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
-from localcloud.faults import Faults
 
 _ANSWER = HttpAnswer(200, (), b"")
 _SECRET = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:login"
-
-
-@pytest.fixture
-def platform(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(faults, "_ASK_SECONDS", 0.01)
-    monkeypatch.setattr(faults, "_PATIENCE_SECONDS", 0.5)
-    set_ = Faults()
-    return SimpleNamespace(cloud=SimpleNamespace(state=lambda _: set_), faults=set_)
 
 
 @pytest.mark.parametrize("fields", [["f0", "f1"], ["f0"]], ids=["there", "never there"])
@@ -123,7 +114,7 @@ def test_a_registry_that_is_down_answers_nobody(platform: Any) -> None:
     fields = _Registry(platform, *asked)
 
     assert inject("registry-down", platform, fields, {"seconds": 0.0}) == 2
-    # All at first, when the version comes that readers do not know; then what is none of its calls.
+    # The first field comes before the outage; then only calls of other services are answered.
     assert fields.answered == [*asked, asked[1], asked[3]]
 
 
