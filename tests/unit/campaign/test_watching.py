@@ -28,11 +28,14 @@ def test_a_process_is_read_with_those_that_it_started() -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as both:
         assert both.stdout
         both.stdout.readline()
-        found = read_process(both.pid)
+
+        def see_both() -> bool:
+            found = read_process(both.pid)
+            return found is not None and found.handles >= 6  # fewer, while one begins its program
+
+        wait_until("both are read", see_both, 10)
         os.killpg(both.pid, 9)
 
-    assert found is not None
-    assert found.handles >= 6
     wait_until("both are gone", lambda: read_process(both.pid) is None, 10)
 
 
