@@ -236,18 +236,18 @@ def _checks_table(rows: Iterable[Row], results: Mapping[str, Result]) -> str:
 
 def _others_table(rows: Iterable[Row]) -> str:
     lines = [
-        "| fault | system | reported in | what happens | one trial here |",
-        "| --- | --- | --- | --- | --- |",
+        "| fault | system | reported in | month | what happens | one trial here |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{row.name}` | {system} | {_link(issue)} | {what} | {_describe_trials(*fault)} |"
+        f"| `{row.name}` | {system} | {_link(issue)} | {month} | {what} | {_trials_of(*fault)} |"
         for row in rows
-        for system, issue, what, *fault in row.others
+        for system, issue, month, what, *fault in row.others
     ]
     return "\n".join((*lines, ""))
 
 
-def _describe_trials(fault: str = "") -> str:
+def _trials_of(fault: str = "") -> str:
     """Return what became of the Iceberg sink in a fault of the proof, if it is in the file."""
     outcomes = Results.read().outcomes.get(fault, {})
     words = [

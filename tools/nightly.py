@@ -21,6 +21,7 @@ from typing import Final
 
 from systems.trials import LINES
 from tools.commit import find_commit
+from tools.machine import describe_machine
 
 _CLONE: Final = Path(__file__).parents[1]
 _RUNS: Final = _CLONE / "tests/nightly.json"
@@ -83,6 +84,7 @@ class Run:
     commit: str
     seconds: int
     outcome: str
+    machine: str
 
 
 def main() -> int:
@@ -137,7 +139,12 @@ def run_part(part: Part, most_seconds: float = _MOST_SECONDS) -> Run:
         if code:
             outcome = "failed"
     seconds = round(time.monotonic() - started)
-    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", commit, seconds, outcome)
+    return Run(part.name, f"{began:%Y-%m-%d %H:%M}", commit, seconds, outcome, _name_machine())
+
+
+def _name_machine() -> str:
+    machine = describe_machine()
+    return f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB"
 
 
 def _call(command: Iterable[str], seconds: float) -> int | None:
@@ -160,17 +167,17 @@ def _call(command: Iterable[str], seconds: float) -> int | None:
 def nightly_table() -> str:
     """Return the table of the kept runs, for docs/faults.md."""
     lines = [
-        "| part | began (UTC) | commit | minutes | outcome |",
-        "| --- | --- | --- | --- | --- |",
+        "| part | began (UTC) | commit | machine | minutes | outcome |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for part in PARTS:
         runs = [run for run in read_runs() if run["part"] == part.name]
         for run in runs:
-            when = f"{run['began']} | `{run['commit']}`"
+            when = f"{run['began']} | `{run['commit']}` | {run['machine']}"
             minutes = -(-int(run["seconds"]) // 60)
             lines.append(f"| `{part.name}` | {when} | {minutes} | {run['outcome']} |")
         if not runs:
-            lines.append(f"| `{part.name}` | not run yet |  |  |  |")
+            lines.append(f"| `{part.name}` | not run yet |  |  |  |  |")
     return "\n".join((*lines, ""))
 
 
