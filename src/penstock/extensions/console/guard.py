@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_COOKIE: Final = "penstock-console"
 _HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
@@ -39,6 +38,11 @@ class Door:
     form: str = field(default_factory=secrets.token_urlsafe, repr=False)
 
     @property
+    def cookie(self) -> str:
+        """The name of the cookie; browsers send those of all ports of a host to each of them."""
+        return f"penstock-console-{self.host.rpartition(':')[2]}"
+
+    @property
     def address(self) -> str:
         """The address with the token."""
         return f"http://{self.host}/?token={self.token}"
@@ -54,8 +58,10 @@ class Door:
 class Guard:
     """Refuses requests that do not come from the browser that was let in, before any page runs.
 
-    A name of another site may resolve to this machine, and a page of another site may send forms
-    here: so the name of the host and the origin are looked at too.
+    A name of another site may resolve to this machine, and a page of another site, or of another
+    port of this machine, may load pages and send forms here: so the name of the host, the origin
+    and what the browser says of the page that asks are looked at too. The overview may be opened
+    from anywhere, as by a link in a terminal that is a page itself: its script asks for the rest.
     """
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
@@ -76,16 +82,11 @@ class Guard:
         await (refused or self._app)(scope, receive, send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
-        host, origin = request.headers.get("host", ""), request.headers.get("origin")
-        if host != self._door.host:
-            return _deny(f"found the host {host!r}, expected {self._door.host}")
-        if origin is not None and urlsplit(origin).netloc != self._door.host:
-            return _deny(f"found the origin {origin!r}, expected this console")
-        if request.method not in ("GET", "HEAD", "POST"):
-            return _deny(f"found the method {request.method}, expected GET or POST")
+        for problem in self._find_problems(request):
+            return _deny(problem)
         if token := request.query_params.get("token"):
             return self._admit(token)
-        cookie = request.cookies.get(_COOKIE, "")
+        cookie = request.cookies.get(self._door.cookie, "")
         if not secrets.compare_digest(cookie.encode(), self._door.session.encode()):
             return _deny(
                 "This browser has not been let in. Open the address that `penstock console` "
@@ -93,11 +94,24 @@ class Guard:
             )
         return None
 
+    def _find_problems(self, request: Request) -> Iterator[str]:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if host != self._door.host:
+            yield f"found the host {host!r}, expected {self._door.host}"
+        if origin is not None and urlsplit(origin).netloc != self._door.host:
+            yield f"found the origin {origin!r}, expected this console"
+        site = request.headers.get("sec-fetch-site", "none")
+        if request.url.path != "/" and site not in ("same-origin", "none"):
+            yield f"found a request of a page that is {site}, expected one of this console"
+        if request.method not in ("GET", "HEAD", "POST"):
+            yield f"found the method {request.method}, expected GET or POST"
+
     def _admit(self, token: str) -> Response:
         if not self._door.admit(token):
             return _deny("This address has been used. Start `penstock console` again.")
         response = RedirectResponse("/", 303)
-        response.set_cookie(_COOKIE, self._door.session, httponly=True, samesite="strict", path="/")
+        name, session = self._door.cookie, self._door.session
+        response.set_cookie(name, session, httponly=True, samesite="strict", path="/")
         return response
 
 

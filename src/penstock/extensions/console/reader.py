@@ -12,6 +12,7 @@ from penstock.extensions.console.model import Command, Profile, Side
 from penstock.extensions.console.runs import PAGE_SECONDS, Commands, Run
 
 MOST_OBJECTS: Final = 1_000
+_MOST_BYTES: Final = 16 * 2**20  # as objects of Python they take up to 20 times as much memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class Reader:
         raise OperationError(f"found the profile {asked!r}, expected one of {known}")
 
     async def read(self, profile: Profile, command: Command, given: Mapping[str, str]) -> Shown:
-        """Run a command; it is stopped after `PAGE_SECONDS`, or `MOST_OBJECTS` that it prints."""
+        """Run a command; it is stopped after `PAGE_SECONDS`, or if it prints too much for a page.
+
+        A page has `MOST_OBJECTS`, and of large ones fewer.
+        """
         return await self._collect(profile, command, given, PAGE_SECONDS)
 
     async def draw(self, profile: Profile, command: Command, given: Mapping[str, str]) -> str:
@@ -61,7 +65,7 @@ class Reader:
         return text
 
     async def change(self, profile: Profile, command: Command, given: Mapping[str, str]) -> Shown:
-        """Run a command that changes something, to its end; `MOST_OBJECTS` are kept."""
+        """Run a command that changes something, to its end; what a page has room for is kept."""
         return await self._collect(profile, command, given, None)
 
     async def _collect(
@@ -77,7 +81,8 @@ class Reader:
             aclosing(run.objects()) as printed,
         ):
             async for each in printed:
-                if len(objects) < MOST_OBJECTS:
+                fits = run.size <= _MOST_BYTES or not objects
+                if is_whole and fits and len(objects) < MOST_OBJECTS:
                     objects.append(each)
                     continue
                 is_whole = False

@@ -21,7 +21,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 PAGE_SECONDS: Final = 60.0
-# A record of 1 MB has six times as many characters in JSON, if all of them are escaped.
+# A record of 1 MB has six times as many characters in JSON, if all of them are escaped. A
+# compressed one may have more.
 _MOST_LINE: Final = 16 * 2**20
 _SOME: Final = 64 * 1024
 _MOST_ERROR: Final = 64 * 1024
@@ -34,19 +35,30 @@ class Run:
     """A command that runs or has run.
 
     `code` is its exit code, and None as long as it runs, or if it was stopped. `error` is what it
-    printed to stderr.
+    printed to stderr. `size` is how many bytes of objects were read.
     """
 
     command: str
     code: int | None = None
     error: str = ""
+    size: int = 0
     _process: Process | None = field(default=None, repr=False)
 
     async def objects(self) -> AsyncGenerator[Any]:
-        """Yield each object when the command prints it."""
+        """Yield each object when the command prints it, until one is too long for a page."""
         if self._process is not None and self._process.stdout is not None:
-            async for line in self._process.stdout:
+            while line := await self._read_line(self._process.stdout):
                 yield json.loads(line)
+
+    async def _read_line(self, stdout: asyncio.StreamReader) -> bytes:
+        try:
+            line = await stdout.readline()
+        except ValueError:  # what is left of it would be taken for the next one
+            most = _MOST_LINE // 2**20
+            self.error = f"found an object of more than {most} MiB; the command can print it\n"
+            return b""
+        self.size += len(line)
+        return line
 
     async def text(self) -> str:
         """Return all that the command prints, cut after the most that a line may have."""

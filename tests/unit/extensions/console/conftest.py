@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -33,10 +34,12 @@ class PrintedRun:
     printed: Sequence[Any]
     code: int = 0
     error: str = ""
+    size: int = 0
     is_read: bool = False
 
     async def objects(self) -> AsyncGenerator[Any]:
         for each in self.printed:
+            self.size += len(json.dumps(each))
             yield each
         self.is_read = True
 

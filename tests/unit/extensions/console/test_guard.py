@@ -27,6 +27,8 @@ def test_the_token_lets_one_browser_in(browser: TestClient, door: Door) -> None:
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "same-site"},  # another port: its pages have the cookie too
+        {"Sec-Fetch-Site": "cross-site"},
     ],
 )
 def test_another_site_is_refused(
@@ -50,6 +52,22 @@ def test_every_answer_forbids_what_is_not_from_here(browser: TestClient, path: s
     assert "http" not in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_this_console_and_its_user_are_answered(browser: TestClient, site: str) -> None:
+    assert browser.get("/cost", headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
+def test_the_overview_may_be_opened_by_a_link_of_a_terminal_in_a_page(
+    browser: TestClient, commands: PrintedCommands
+) -> None:
+    assert browser.get("/", headers={"Sec-Fetch-Site": "same-site"}).status_code == 200
+    assert commands.ran == []
+
+
+def test_consoles_at_two_ports_have_cookies_of_their_own() -> None:
+    assert Door("127.0.0.1:8123").cookie != Door("127.0.0.1:8124").cookie
 
 
 def test_the_cookie_stays_here(open_console, door: Door) -> None:
