@@ -38,7 +38,8 @@ class Stamper:
     def __init__(self, shape: RowShape, default_key: str) -> None:
         self._shape = shape
         self._default_key = default_key
-        self._last: dict[str, int] = {}
+        # By hash: a key may have megabytes, and two with one hash only get later timestamps.
+        self._last: dict[int, int] = {}
         self._floor = 0
         self._now = 0
         self._lock = threading.Lock()
@@ -46,10 +47,10 @@ class Stamper:
     def stamp(self, event: Any, *, is_parsed: bool = False) -> StampedEvent:
         """Return the event with its base fields."""
         key = find_key(self._shape, event, self._default_key)
-        timestamp = self._next(key)
+        timestamp = self._next(hash(key))
         return StampedEvent(event, make_base(self._shape, key, timestamp), timestamp, is_parsed)
 
-    def _next(self, key: str) -> int:
+    def _next(self, key: int) -> int:
         with self._lock:
             now = time.time_ns() // 1_000_000
             if now < self._now - _MOST_MILLISECONDS_BACK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from unittest.mock import patch
 
 from penstock.producing import Stamper
@@ -54,3 +55,14 @@ def test_a_forgotten_device_gets_no_timestamp_twice() -> None:
         times = [each.timestamp for each in stamps if each.base["deviceId"] == device]
         assert times == sorted(times)
     assert len(stamper._last) <= 3
+
+
+def test_long_keys_are_not_kept() -> None:
+    stamper = Stamper(READING, "d-0")
+    tracemalloc.start()
+    for number in range(20):
+        stamper.stamp({"deviceId": f"{number:01000000d}"})
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept < 1_000_000
