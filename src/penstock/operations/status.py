@@ -7,6 +7,7 @@ has open dead letters alone, and each stops at `MOST_COUNTED`.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from penstock.errors import PenstockError
 from penstock.producing import RejectedEvents
 from penstock.registry import SchemaRegistry, load_admin, load_registry
+from penstock.schemas import measure_definition
 from penstock.settings import Settings, setting
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, account_tables_setting
 
@@ -97,7 +99,10 @@ class DeadLetterCount:
 
 @dataclass(frozen=True, slots=True)
 class VersionsLeft:
-    """The number of versions that a schema has left of its budget; fewer than `few` are too few."""
+    """The number of versions that a schema has left of its budget; fewer than `few` are too few.
+
+    It is no larger a share of the budget than a definition's length leaves of the most characters.
+    """
 
     producer: str
     schema: str
@@ -201,12 +206,15 @@ class StatusReader:
 
     def _count_left(self, producer: str, schema: Budget) -> VersionsLeft:
         try:
-            used = len(self._open(schema.registry).versions(schema.schema))
-            if not used and self._checks_registries:
+            versions = self._open(schema.registry).versions(schema.schema)
+            if not versions and self._checks_registries:
                 load_admin(schema.registry).list_names()  # raises if the registry is not there
         except PenstockError as error:
             return VersionsLeft(producer, *schema[1:], problem=str(error))
-        return VersionsLeft(producer, *schema[1:], left=max(0, schema.budget - used))
+        longest = max((measure_definition(each.schema) for each in versions), default=0)
+        room = math.ceil(schema.budget * (1 - longest))
+        left = max(0, min(schema.budget - len(versions), room))
+        return VersionsLeft(producer, *schema[1:], left=left)
 
     def _open(self, url: str) -> SchemaRegistry:
         if url not in self._registries:

@@ -25,6 +25,7 @@ from penstock.schemas.definition import (
     check_schema,
     load_canonical,
     load_schema,
+    measure_definition,
 )
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event, read_number, scan_value, write_value
@@ -86,6 +87,7 @@ __all__ = [
     "list_required",
     "load_canonical",
     "load_schema",
+    "measure_definition",
     "merge_schemas",
     "parse_event",
     "read_number",

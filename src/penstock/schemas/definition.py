@@ -73,6 +73,11 @@ def canonical_form(schema: Schema) -> str:
     return _write_text(resolve(schema))
 
 
+def measure_definition(schema: Schema) -> float:
+    """Return how much of the most characters the definition of a schema takes, as a share."""
+    return len(canonical_form(schema)) / MAX_DEFINITION_CHARACTERS
+
+
 def _write_text(type_: AvroType) -> str:
     return json.dumps(to_schema(type_), separators=(",", ":"))
 

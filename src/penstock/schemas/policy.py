@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from penstock.errors import VersionBudgetError
-from penstock.schemas.definition import Schema, canonical_form
+from penstock.schemas._limits import MAX_DEFINITION_CHARACTERS
+from penstock.schemas.definition import Schema, canonical_form, measure_definition
 from penstock.schemas.diff import diff_schemas
 from penstock.schemas.merge import merge_schemas
 
@@ -27,6 +28,8 @@ class Policy(StrEnum):
 _MOST_FORMS = 1_000  # forms of events that one set of versions caches
 
 _SHOWN_FIELDS = 3
+# Versions are for ever: one event may not take what all later ones need to grow.
+_MOST_GROWTH = MAX_DEFINITION_CHARACTERS // 4
 
 
 class VersionSet:
@@ -63,7 +66,8 @@ class VersionSet:
 
         Raises:
             SchemaConflictError: the event contradicts a version.
-            VersionBudgetError: the event needs a version beyond the budget.
+            VersionBudgetError: the event needs a version beyond the budget, or by GROW one that is
+                longer by a quarter of what a definition may have.
         """
         form = canonical_form(inferred)
         known = self._by_form if policy is Policy.EXACT else self._covering
@@ -83,16 +87,31 @@ class VersionSet:
                 f"the event needs a new version of its schema, found {len(self)} versions and "
                 f"expected at most {budget}: {self._advise(wanted, policy, budget)}"
             )
+        if policy is Policy.GROW and self.merged is not None:
+            self._check_growth(self.merged, wanted)
         return wanted
 
+    def _check_growth(self, merged: Schema, wanted: Schema) -> None:
+        more = len(canonical_form(wanted)) - len(canonical_form(merged))
+        if more > _MOST_GROWTH:
+            raise VersionBudgetError(
+                f"the event needs a version with {more:,} more characters, expected at most "
+                f"{_MOST_GROWTH:,}: {self._describe_change(wanted)}; if data became names of "
+                "fields, make it values of fields, else send the new fields in several events"
+            )
+
     def warn(self, wanted: Schema, policy: Policy, budget: int) -> str:
-        """Return why so many versions are used up if a new one uses half of the budget or more."""
-        count = len(self) + 1
-        if 2 * count < budget:
+        """Return why so much is used up by a new version, if it is half of what there is or more.
+
+        There are as many versions as the budget says, and so many characters of one.
+        """
+        count, length = len(self) + 1, measure_definition(wanted)
+        used = [f"{count} of at most {budget} versions"] if 2 * count >= budget else []
+        if 2 * length >= 1:
+            used.append(f"{length:.0%} of the {MAX_DEFINITION_CHARACTERS:,} characters of one")
+        if not used:
             return ""
-        return (
-            f"{count} of at most {budget} versions are used: {self._advise(wanted, policy, budget)}"
-        )
+        return f"{' and '.join(used)} are used: {self._advise(wanted, policy, budget)}"
 
     def _advise(self, wanted: Schema, policy: Policy, budget: int) -> str:
         """Return the cause of many versions, and settings under which the event is written."""
@@ -103,9 +122,12 @@ class VersionSet:
                 "under the policy exact each combination of fields is a version; choose the policy"
                 f" grow, under which each new field is one, and {more}"
             )
-        added = [] if self.merged is None else diff_schemas(self.merged, wanted).changes
-        changes = ", ".join(str(each) for each in added[:_SHOWN_FIELDS]) or "all fields in one"
         return (
-            f"the last change is {changes}; if data became names of fields, make it values of"
+            f"{self._describe_change(wanted)}; if data became names of fields, make it values of"
             f" fields, else choose {more}"
         )
+
+    def _describe_change(self, wanted: Schema) -> str:
+        added = [] if self.merged is None else diff_schemas(self.merged, wanted).changes
+        changes = ", ".join(str(each) for each in added[:_SHOWN_FIELDS]) or "all fields in one"
+        return f"the last change is {changes}"

@@ -195,6 +195,19 @@ def test_what_is_open_fails_the_command_if_it_is_told_so(
     assert run("--fail", **changes)[0] == (1 if opened else 0)
 
 
+def test_long_versions_leave_no_larger_share_than_their_characters_do(
+    run: Run, registry: str, client: Callable[..., Any]
+) -> None:
+    fields = [{"name": f"field{at:05}", "type": ["null", "long"]} for at in range(3_000)]
+    text = json.dumps({"type": "record", "name": "sensor", "fields": fields}, separators=(",", ":"))
+    assert 130_000 < len(text) < 136_000  # of 170,000
+    name = registry.removeprefix("glue://").partition("?")[0]
+    schema = {"RegistryName": name, "SchemaName": "sensor"}
+    client("glue").register_schema_version(SchemaId=schema, SchemaDefinition=text)
+
+    assert "penstock-producer, schema sensor: 3 of 10 versions left\n" in run()[1]
+
+
 def test_a_count_stops_at_its_limit_and_says_so(run: Run, bucket: str, errors: str) -> None:
     events = [dataclasses.replace(_EVENT, index=index) for index in range(3)]
     RejectedEvents(bucket).keep(events, {})

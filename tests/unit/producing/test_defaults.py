@@ -90,6 +90,16 @@ def test_half_of_the_version_budget_is_warned_of_with_the_reason(
     assert logged == [f"schema sensor: {each}" for each in warnings[2:]]
 
 
+def test_half_of_the_characters_of_a_version_are_warned_of_too(producer: EventProducer) -> None:
+    small, wide = ({f"field{number:05}": 1 for number in range(count)} for count in (1_000, 1_500))
+    said = written(producer, small, wide)
+
+    assert said[0]["schema"].get("warning") is None
+    assert said[1]["schema"]["warning"].startswith(
+        "53% of the 170,000 characters of one are used: the last change is"
+    )
+
+
 def test_a_topic_that_does_not_exist_is_not_created_unless_somebody_asks(
     topic: FakeTopic, build: Build, registry: CachedRegistry
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from typing import Any
 from unittest.mock import patch
 
@@ -112,6 +113,26 @@ def test_the_budget_stops_a_new_version_and_never_an_existing_one(
     )
     assert story.send({"a": 5, "b": 6}) == 2
     assert len(story.versions) == 2
+
+
+def _name_fields(first: int, count: int) -> dict[str, int]:
+    return {f"field-of-{number:05}": 1 for number in range(first, first + count)}
+
+
+def test_one_event_does_not_take_the_characters_that_others_need_to_grow() -> None:
+    """Glue takes 170,000 characters of a version, and no version is ever deleted."""
+    story = _Story(Policy.GROW)
+    assert story.send(_name_fields(0, 1_000)) == 1  # the first event may be a wide one
+
+    with pytest.raises(VersionBudgetError) as caught:
+        story.send(_name_fields(1_000, 600))
+    assert re.fullmatch(
+        r"the event needs a version with 62,400 more characters, expected at most 42,500: the last "
+        r"change is \+ field-of-01000: long \(optional\), .*; if data became names of fields, make "
+        r"it values of fields, else send the new fields in several events",
+        str(caught.value),
+    )
+    assert [story.send(_name_fields(1_000, 300)), story.send(_name_fields(1_300, 300))] == [2, 3]
 
 
 @pytest.mark.parametrize("policy", [Policy.EXACT, Policy.GROW])
