@@ -39,6 +39,29 @@ def test_a_rule_keeps_its_description(ec2, vpc, kind):
     assert rule["Description"] == "why"
 
 
+def test_a_rule_that_is_changed_names_the_other_group(ec2, vpc):
+    groups = [
+        ec2.create_security_group(GroupName=name, Description="d", VpcId=vpc)["GroupId"]
+        for name in ("held", "before", "after")
+    ]
+    permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+    held, before, after = groups
+    ec2.authorize_security_group_ingress(
+        GroupId=held, IpPermissions=[permission | {"UserIdGroupPairs": [{"GroupId": before}]}]
+    )
+    own = [{"Name": "group-id", "Values": [held]}]
+
+    def ingress():
+        rules = ec2.describe_security_group_rules(Filters=own)["SecurityGroupRules"]
+        return next(it for it in rules if not it["IsEgress"])
+
+    changed = permission | {"ReferencedGroupId": after}
+    rule = {"SecurityGroupRuleId": ingress()["SecurityGroupRuleId"], "SecurityGroupRule": changed}
+    ec2.modify_security_group_rules(GroupId=held, SecurityGroupRules=[rule])
+
+    assert ingress()["ReferencedGroupInfo"]["GroupId"] == after
+
+
 def test_a_name_that_looks_like_an_id_is_refused(ec2, vpc):
     with pytest.raises(ClientError, match=r"Group names may not be in the format sg-\*"):
         ec2.create_security_group(GroupName="sg-kafka", Description="d", VpcId=vpc)

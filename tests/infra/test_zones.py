@@ -27,7 +27,7 @@ module "{name}" {{
 }}
 """
 _TURNED = ["euc1-az2", "euc1-az1"]
-_NETWORKS = {"same": ("10.0.0.0/16", _TURNED), "other": ("10.4.0.0/16", _TURNED)}
+_NETWORKS = {"same": ("10.0.0.0/16", _TURNED)}
 _MADE = {"euc1-az1": "10.0.0.0/18", "euc1-az2": "10.0.64.0/18"}
 
 
@@ -110,11 +110,10 @@ def test_a_zone_in_a_range_that_another_one_keeps_is_refused(plan):
     )
 
 
-def test_another_range_replaces_the_subnets_within_it(changes):
-    found = {zone: changes[f'module.other.aws_subnet.private["{zone}"]'] for zone in _MADE}
+def test_another_range_is_refused_before_anything_is_deleted(plan):
+    planned, _ = plan({"other": ("10.4.0.0/16", _TURNED)})
 
-    assert {zone: change["after"]["cidr_block"] for zone, change in found.items()} == {
-        "euc1-az1": "10.4.64.0/18",
-        "euc1-az2": "10.4.0.0/18",
-    }
-    assert all(change["actions"] == ["delete", "create"] for change in found.values())
+    assert planned.returncode == 1
+    assert "cidr is 10.4.0.0/16, and the VPC vpc-1 has 10.0.0.0/16, which it keeps" in " ".join(
+        planned.stderr.replace("│", "").split()
+    )

@@ -62,7 +62,7 @@ resource "aws_athena_workgroup" "analyst" {
 
   name          = local.groups[each.key]
   description   = "Queries of the analyst ${each.key}, each up to a limit"
-  force_destroy = var.platform.retention.force_destroy
+  force_destroy = true # its history of queries; their results stay in the bucket
 
   configuration {
     bytes_scanned_cutoff_per_query     = var.platform.lake.query_limit_bytes

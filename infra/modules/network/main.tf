@@ -68,6 +68,16 @@ resource "aws_vpc" "this" {
   enable_dns_support   = true
 
   tags = { Name = var.prefix }
+
+  lifecycle {
+    # A VPC that is replaced is deleted before what is in it has left, which EC2 refuses when all endpoints are gone.
+    ignore_changes = [cidr_block]
+
+    postcondition {
+      condition     = self.cidr_block == var.cidr
+      error_message = "cidr is ${var.cidr}, and the VPC ${self.id} has ${self.cidr_block}, which it keeps; give that, or destroy the root first, or make another one with another prefix."
+    }
+  }
 }
 
 resource "aws_subnet" "private" {
@@ -81,9 +91,11 @@ resource "aws_subnet" "private" {
   tags = { Name = "${var.prefix}-${each.value}" }
 
   lifecycle {
-    # A zone that has another position later keeps its subnet. Another VPC has new ones: Terraform ignores nothing of a
-    # resource that it replaces.
+    # A zone that has another position later keeps its subnet.
     ignore_changes = [cidr_block]
+
+    # A subnet that goes is deleted after endpoints, functions and jobs have left it.
+    create_before_destroy = true
   }
 }
 
@@ -101,6 +113,10 @@ resource "aws_route_table_association" "private" {
 
   route_table_id = aws_route_table.private[0].id
   subnet_id      = each.value.id
+
+  lifecycle {
+    create_before_destroy = true # it leads to S3 as long as its subnet is used
+  }
 }
 
 # Without rules: a resource without a named group can neither call nor be called.

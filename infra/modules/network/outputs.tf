@@ -39,7 +39,7 @@ output "subnet_ids" {
 
   precondition {
     condition     = length(distinct(values(aws_subnet.private)[*].cidr_block)) == length(aws_subnet.private)
-    error_message = "zone_ids is ${join(", ", coalesce(var.zone_ids, []))}, and by their places two of its zones would have one range, as a zone keeps the range that it has; apply with the new zone at the end before you take another one out, or put it in the place of one that is gone."
+    error_message = "zone_ids is ${join(", ", coalesce(var.zone_ids, []))}, and by their places two of its zones would have one range, as a zone keeps the range that it has; apply with the new zone at the end before you take another one out, or put it in the place of one that an earlier apply took out."
   }
 }
 

@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "cidr" {
-  description = "The IPv4 address range of the VPC, /16 to /24; each zone gets a quarter of it."
+  description = "The IPv4 address range of the VPC, /16 to /24, which it keeps; each zone gets a quarter of it."
   type        = string
   default     = "10.0.0.0/16"
 

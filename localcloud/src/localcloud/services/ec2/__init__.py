@@ -24,6 +24,7 @@ SERVICE = Service(
     operations=(
         "aws_services",
         "connection_notifications",
+        "dependents",
         "endpoint_services",
         "endpoints",
         "instances",

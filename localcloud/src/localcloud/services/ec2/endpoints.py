@@ -53,7 +53,9 @@ def _check_quota(call: Call) -> None:
     """Raise AwsError if the VPC has as many interface endpoints as the account's quota allows."""
     there = ec2_backends[call.account][call.region].vpc_end_points.values()
     count = sum(
-        each.vpc_id == call.params["VpcId"] and each.vpc_endpoint_type == "Interface"
+        each.vpc_id == call.params["VpcId"]
+        and each.vpc_endpoint_type == "Interface"
+        and each.state != "deleted"
         for each in there
     )
     if count >= call.cloud.state(QuotaValues).of(call.account, INTERFACE_ENDPOINTS):

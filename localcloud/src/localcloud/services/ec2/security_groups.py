@@ -1,6 +1,10 @@
-"""Names of security groups that EC2 refuses and moto takes."""
+"""Names of security groups that EC2 refuses and moto takes, and changes that moto leaves out."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from moto.ec2.models import ec2_backends
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
@@ -17,3 +21,18 @@ def create_security_group(call: Call) -> HttpAnswer:
             "format sg-*.",
         )
     return call.forward()
+
+
+@operation("ec2", "ModifySecurityGroupRules")
+def modify_security_group_rules(call: Call) -> HttpAnswer:
+    """Change rules; moto keeps the group or the prefix list that a rule named before."""
+    answer = call.forward()
+    ec2 = ec2_backends[call.account][call.region]
+    group: Any = ec2.get_security_group_from_id(call.params["GroupId"])
+    for each in call.params["SecurityGroupRules"]:
+        given, rule = each["SecurityGroupRule"], group.get_rule(each["SecurityGroupRuleId"])
+        if "ReferencedGroupId" in given:
+            rule.source_group["GroupId"] = given["ReferencedGroupId"]
+        if "PrefixListId" in given:
+            rule.prefix_list_id = given["PrefixListId"]
+    return answer

@@ -1,0 +1,90 @@
+"""Subnets and security groups that something uses: EC2 refuses to delete them, and moto does not.
+
+API Reference, DeleteSubnet: "you must terminate all running instances in the subnet before you can
+delete the subnet"; DeleteSecurityGroup: a group that is associated with an instance or network
+interface, or referenced by another group in the same VPC, is refused with DependencyViolation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from moto.awslambda.models import lambda_backends
+from moto.ec2.models import ec2_backends
+from moto.elbv2.models import elbv2_backends
+
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.moto_repairs import read_vpc_config
+
+_GONE = ("shutting-down", "terminated")
+
+
+class _Use(NamedTuple):
+    """The subnets and groups of one resource."""
+
+    subnets: set[str]
+    groups: set[str]
+
+
+@operation("ec2", "DeleteSubnet")
+def delete_subnet(call: Call) -> HttpAnswer:
+    """Delete a subnet that has no interfaces."""
+    subnet = call.params["SubnetId"]
+    if any(subnet in use.subnets for use in _list_uses(call)):
+        raise AwsError(
+            "DependencyViolation",
+            f"The subnet '{subnet}' has dependencies and cannot be deleted.",
+        )
+    return call.forward()
+
+
+@operation("ec2", "DeleteSecurityGroup")
+def delete_security_group(call: Call) -> HttpAnswer:
+    """Delete a group that no interface has and no rule of another group names."""
+    group = call.params.get("GroupId", "")
+    if any(group in use.groups for use in (*_list_uses(call), *_list_rules(call, group))):
+        raise AwsError("DependencyViolation", f"resource {group} has a dependent object")
+    return call.forward()
+
+
+def _list_uses(call: Call) -> Iterator[_Use]:
+    """Yield the uses of all that has interfaces in the account, each once."""
+    ec2 = ec2_backends[call.account][call.region]
+    endpoints: list[Any] = [
+        each
+        for each in list(ec2.vpc_end_points.values())
+        if each.subnet_ids and each.state != "deleted"
+    ]
+    # moto keeps those of subnets that an endpoint has left.
+    of_endpoints = {one for each in endpoints for one in each.network_interface_ids}
+    for each in endpoints:
+        yield _Use(set(each.subnet_ids), set(each.security_group_ids or ()))
+    for interface in list(ec2.enis.values()):
+        if interface.id not in of_endpoints and not interface.instance:
+            yield _Use({interface.subnet.id}, {each.id for each in interface.group_set})
+    for reservation in list(ec2.reservations.values()):
+        for instance in reservation.instances:
+            if instance.state not in _GONE:
+                yield _Use(
+                    {instance.subnet_id or ""}, {each.id for each in instance.security_groups}
+                )
+    functions = lambda_backends[call.account][call.region]
+    for function in list(functions.list_functions()):
+        for version in functions.list_versions_by_function(function.function_name):
+            network = read_vpc_config(version)
+            names = ("SubnetIds", "SecurityGroupIds")
+            yield _Use(*(set(network.get(name) or ()) for name in names))
+    for balancer in list(elbv2_backends[call.account][call.region].load_balancers.values()):
+        groups = set(balancer.security_groups or ())
+        yield _Use({each.id for each in balancer.subnets}, groups)
+
+
+def _list_rules(call: Call, group: str) -> Iterator[_Use]:
+    """Yield the groups that rules of other groups name."""
+    for groups in list(ec2_backends[call.account][call.region].groups.values()):
+        for each in list(groups.values()):
+            if each.id != group:
+                rules = [*each.ingress_rules, *each.egress_rules]
+                yield _Use(set(), {rule.source_group.get("GroupId", "") for rule in rules})
