@@ -67,6 +67,13 @@ def add_output(parser: argparse.ArgumentParser, lines: str = "an object in one l
     )
 
 
+def add_outputs(parser: argparse.ArgumentParser, meaning: str, metavar: str = "FILE") -> None:
+    """Add the files of what `terraform output -json` of roots prints."""
+    parser.add_argument(
+        "--outputs", type=Path, action="append", default=[], metavar=metavar, help=meaning
+    )
+
+
 def find_root(root: str, environ: Mapping[str, str]) -> Path:
     """Return the folder of a Terraform root, which is `producer` or `consumer`."""
     return Path(environ.get(ROOTS[root]) or f"infra/{root}")

@@ -13,6 +13,7 @@ from penstock.cli import (
     ROOTS,
     Progress,
     add_from_environ,
+    add_outputs,
     expect,
     expect_count,
     print_json,
@@ -27,6 +28,7 @@ from penstock.extensions.lineage.stored import Tables
 from penstock.extensions.lineage.text import list_lines
 from penstock.extensions.lineage.versions import Versions
 from penstock.operations import load_programs
+from penstock.settings import parse_moment
 
 HELP = (
     "Print where the columns of tables come from: producers, schema versions, topics, programs, "
@@ -51,11 +53,16 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         metavar="NAME",
         help="a schema, a topic, a table, or TABLE.COLUMN [all of them]",
     )
-    _add_outputs(parser)
+    add_outputs(
+        parser,
+        "a file of `terraform output -json` of a root, or its folder; may be repeated [the "
+        f"variables {' and '.join(ROOTS.values())}]",
+        metavar="PLACE",
+    )
     _add_services(parser, environ)
     parser.add_argument(
         "--as-of",
-        type=expect(_read_moment, "a time with UTC offset, such as 2026-11-26T12:00Z"),
+        type=expect(parse_moment, "a time with UTC offset, such as 2026-11-26T12:00Z"),
         metavar="TIME",
         help="versions, rows and columns at this time [now]",
     )
@@ -76,31 +83,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.set_defaults(run=partial(_run, roots))
 
 
-def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--outputs",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PLACE",
-        help="a file of `terraform output -json` of a root, or its folder; may be repeated [the "
-        f"variables {' and '.join(ROOTS.values())}]",
-    )
-
-
 def _add_services(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for flag, variable, meaning in (
         ("--registry", "PENSTOCK_REGISTRY", "URLs of the schema registries, separated by spaces"),
         ("--workgroup", "PENSTOCK_WORKGROUP", "work group of Athena that counts rows"),
     ):
         add_from_environ(parser, flag, variable, meaning, environ)
-
-
-def _read_moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(text)
-    return moment
 
 
 def _run(roots: Sequence[Path], flags: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 
 from penstock.cli import (
     Progress,
+    add_outputs,
     expect,
     expect_count,
     print_json,
@@ -122,13 +123,9 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--outputs",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file of `terraform output -json` of a root, which names programs; may be repeated",
+    add_outputs(
+        parser,
+        "a file of `terraform output -json` of a root, which names programs; may be repeated",
     )
 
 

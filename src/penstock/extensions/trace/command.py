@@ -13,6 +13,7 @@ from penstock.cli import (
     ROOTS,
     Progress,
     add_output,
+    add_outputs,
     expect_count,
     print_json,
     print_line,
@@ -57,13 +58,9 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         metavar="N",
         help="offsets of each partition in which the key is looked for [%(default)s]",
     )
-    parser.add_argument(
-        "--outputs",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file of `terraform output -json` of the consumer's root, which names its tables "
+    add_outputs(
+        parser,
+        "a file of `terraform output -json` of the consumer's root, which names its tables "
         f"[the root of the variable {_ROOT}]",
     )
     parser.add_argument(
