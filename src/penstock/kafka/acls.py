@@ -107,17 +107,14 @@ class AccessChange:
     deleted: tuple[str, ...]
 
 
-def apply_readers(
-    settings: KafkaSettings, readers: Iterable[Reader], *, timeout_seconds: float = 15.0
-) -> AccessChange:
+def apply_readers(settings: KafkaSettings, readers: Iterable[Reader]) -> AccessChange:
     """Create missing and delete surplus access lists of the readers; wait until brokers show it.
 
     Raises:
         BrokerError: an access list cannot be created or deleted; the message says which and why.
         BrokerUnavailableError: the brokers do not show the wanted access lists in time.
     """
-    wanted = {reader.username: reader.access_lists for reader in readers}
-    return apply_access_lists(settings, wanted, timeout_seconds=timeout_seconds)
+    return apply_access_lists(settings, {each.username: each.access_lists for each in readers})
 
 
 def drop_access(

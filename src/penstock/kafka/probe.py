@@ -45,7 +45,6 @@ def check_access(
 def ask_brokers(
     options: Mapping[str, Any],
     topics: Sequence[str],
-    timeout_seconds: float = PROBE_SECONDS,
     version: int = METADATA_VERSION,
     reader: MetadataReader | None = None,
 ) -> MetadataResponse:
@@ -58,7 +57,7 @@ def ask_brokers(
         BrokerLoginError: a broker refuses the login; the others are not asked.
         BrokerCertificateError, BrokerNameError, BrokerUnavailableError: no broker can be used.
     """
-    return _find_broker(options, topics, timeout_seconds, version, reader)[1]
+    return _find_broker(options, topics, PROBE_SECONDS, version, reader)[1]
 
 
 def _find_broker(

@@ -30,12 +30,12 @@ def _choice(description: str, *words: str) -> Schema:
     return {"description": description, "type": "string", "enum": list(words)}
 
 
-def _list_of(description: str, item: Schema, least: int = 1) -> Schema:
+def _list_of(description: str, item: Schema) -> Schema:
     return {
         "description": description,
         "type": "array",
         "items": item,
-        "minItems": least,
+        "minItems": 1,
         "uniqueItems": True,
     }
 

@@ -25,7 +25,7 @@ from penstock.consuming import (
     SchemaReaders,
     Written,
 )
-from penstock.errors import Failure, Reason
+from penstock.errors import Reason
 from penstock.framing import Framing, SchemaKey
 from penstock.records import Outcome, Projection, Record, RowShape
 from penstock.registry import SchemaVersion
@@ -163,14 +163,11 @@ class _Release:
             yield name, self.steps[name].release([row["row"] for row in own])
 
 
-def describe_versions(
-    versions: Iterable[SchemaVersion],
-    refused: Mapping[SchemaKey, Failure] | None = None,
-    others: Failure | None = None,
-) -> KnownSchemas:
+def describe_versions(versions: Iterable[SchemaVersion]) -> KnownSchemas:
     """Write versions for executors to read records with."""
-    texts = {each.key: (json.dumps(each.schema), each.name, each.number) for each in versions}
-    return KnownSchemas(texts, dict(refused or {}), others)
+    return KnownSchemas(
+        {each.key: (json.dumps(each.schema), each.name, each.number) for each in versions}
+    )
 
 
 def write_records(
