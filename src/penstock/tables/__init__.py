@@ -21,6 +21,7 @@ from penstock.tables.columns import (
 from penstock.tables.events import list_members, name_member, read_event
 from penstock.tables.glue_columns import (
     OWN_COLUMNS,
+    TABLE_INPUT,
     hold_event,
     name_fields,
     read_glue_column,
@@ -48,6 +49,7 @@ __all__ = [
     "MARKER_KEYS",
     "OWN_COLUMNS",
     "TABLE",
+    "TABLE_INPUT",
     "Array",
     "BatchId",
     "Column",

@@ -31,6 +31,14 @@ from penstock.tables.names import MARK, name_column, read_json_name, read_name
 OWN_COLUMNS: Final = Struct(
     tuple(Column(name, type_) for name, type_ in {EVENT_TIME: "timestamp", **COORDINATES}.items())
 )
+# The fields of a table that GetTable returns and UpdateTable accepts.
+TABLE_INPUT: Final = frozenset(
+    {
+        *("Description", "LastAccessTime", "LastAnalyzedTime", "Name", "Owner", "Parameters"),
+        *("PartitionKeys", "Retention", "StorageDescriptor", "TableType", "TargetTable"),
+        *("ViewExpandedText", "ViewOriginalText"),
+    }
+)
 _EXACT: Final = "penstock.type"
 _COMMENTS: Final = "penstock.comments"
 _NTZ: Final = re.compile(r"(?<![^<:,])timestamp_ntz(?![^>,])")

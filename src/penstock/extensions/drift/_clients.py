@@ -18,7 +18,7 @@ from penstock.attempts import Attempts
 from penstock.aws import Fault, classify, translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import OperationError, SinkUnavailableError
-from penstock.tables import Column, Struct, lower_type, parse_type
+from penstock.tables import TABLE_INPUT, Column, Struct, lower_type, parse_type
 
 THREADS: Final = 16
 _CONFIG: Final = Config(
@@ -28,21 +28,6 @@ _CONFIG: Final = Config(
     max_pool_connections=THREADS,
 )
 _IS_CURRENT: Final = "iceberg.field.current"
-_WRITABLE: Final = (
-    "Name",
-    "Description",
-    "Owner",
-    "LastAccessTime",
-    "LastAnalyzedTime",
-    "Retention",
-    "StorageDescriptor",
-    "PartitionKeys",
-    "ViewOriginalText",
-    "ViewExpandedText",
-    "TableType",
-    "Parameters",
-    "TargetTable",
-)
 ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, jitter=True)
 
 
@@ -196,7 +181,7 @@ class Clients:
 
     def set_columns(self, table: GlueTable, columns: Sequence[Mapping[str, Any]]) -> bool:
         """Replace a table's columns; return False if it was changed since it was read."""
-        entry = {name: table.found[name] for name in _WRITABLE if name in table.found}
+        entry = {name: table.found[name] for name in TABLE_INPUT if name in table.found}
         entry["StorageDescriptor"] = {**entry["StorageDescriptor"], "Columns": list(columns)}
         version = {"VersionId": table.found["VersionId"]} if "VersionId" in table.found else {}
         with translated_glue_errors(f"{table.name} cannot be changed"):

@@ -16,6 +16,7 @@ from penstock.attempts import Attempts
 from penstock.aws import AwsClient, Fault, Service, classify, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import SettingsError, SinkAccessDeniedError, SinkUnavailableError
+from penstock.tables import TABLE_INPUT
 
 _Columns: TypeAlias = list[dict[str, Any]]
 
@@ -31,14 +32,6 @@ _FORMAT: Final = {
         "Parameters": {"serialization.format": "1"},
     },
 }
-# The fields that GetTable returns and UpdateTable accepts.
-_INPUT: Final = frozenset(
-    {
-        *("Description", "LastAccessTime", "LastAnalyzedTime", "Name", "Owner", "Parameters"),
-        *("PartitionKeys", "Retention", "StorageDescriptor", "TableType", "TargetTable"),
-        *("ViewExpandedText", "ViewOriginalText"),
-    }
-)
 
 
 class GlueTable:
@@ -178,7 +171,7 @@ class GlueTable:
             more = {}
         else:
             operation, lost = "UpdateTable", Fault.CONFLICT
-            given = {name: value for name, value in table.items() if name in _INPUT}
+            given = {name: value for name, value in table.items() if name in TABLE_INPUT}
             more = {"VersionId": table["VersionId"]} if "VersionId" in table else {}
         request = {**self._place, "TableInput": {**given, "StorageDescriptor": storage}, **more}
         try:
