@@ -26,6 +26,7 @@ from penstock.records import (
 from penstock.registry import CachedRegistry, Registries, RegistrySettings
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
+from penstock.sinks import DeadLetterSettings
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import StreamQuery
 from penstock.spark.settings.consume import ReadSettings, StartingOffsets
@@ -88,8 +89,7 @@ class Stage:
             lease=LeaseSettings(lease_seconds=4, heartbeat_seconds=0.5),
             schemas=RegistrySettings("memory://"),
             plan="unused",
-            errors_table=errors_table,
-            parked_bucket="parked",
+            dead_letters=DeadLetterSettings(errors_table, "parked"),
             checkpoint=f"file://{folder}/checkpoint",
             dynamodb_table=f"{self.name}-{{table}}",
             lake_table=f"{self.name}.{{table}}",

@@ -10,8 +10,8 @@ from penstock.extensions.staging.join import Joiner
 from penstock.extensions.staging.plan import StagingPlan
 from penstock.extensions.staging.unjoined_table import UnjoinedTable
 from penstock.extensions.staging.waiting import WaitingTable
-from penstock.settings import Settings, parse_count, setting
-from penstock.sinks import DynamoDbClient, ObjectStore
+from penstock.settings import parse_count, setting
+from penstock.sinks import DeadLetterSettings, DynamoDbClient, ObjectStore
 
 RETRY_SECONDS = 300
 
@@ -35,7 +35,7 @@ class JoinTables:
 
 
 @dataclass(frozen=True, slots=True)
-class RetrySettings(Settings):
+class RetrySettings(DeadLetterSettings):
     """The plan of a staging job and its tables, for the function that retries its joins."""
 
     plan: str = setting(
@@ -48,8 +48,6 @@ class RetrySettings(Settings):
     waiting_table: str = setting(
         "PENSTOCK_WAITING_TABLE", "DynamoDB table of the rows that wait for others"
     )
-    errors_table: str = setting("PENSTOCK_ERRORS_TABLE", "DynamoDB table for dead letters")
-    parked_bucket: str = setting("PENSTOCK_PARKED_BUCKET", "bucket for parked records")
     service: str = setting(
         "PENSTOCK_SERVICE", "name of the staging job, in logs and metrics", default="stage"
     )

@@ -54,12 +54,12 @@ def start_staging(
         CheckpointError: a file of the checkpoint is damaged.
         SettingsError, BrokerError: see `open_stream` and `find_partitions`.
     """
-    errors = errors or DynamoDbErrors(settings.errors_table, settings.parked_bucket)
-    read = _limit(settings, plan)
+    letters, read = settings.dead_letters, _limit(settings, plan)
+    errors = errors or DynamoDbErrors(letters.errors_table, letters.parked_bucket)
     return start_job(
         spark,
         settings,
-        settings.errors_table,
+        letters.errors_table,
         lambda lease: StreamQuery(
             stream=open_stream(spark, settings.kafka, read),
             checkpoint=settings.checkpoint,

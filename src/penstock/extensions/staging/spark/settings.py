@@ -17,7 +17,8 @@ from penstock.errors import SettingsError
 from penstock.extensions.staging.configuration import read_configuration
 from penstock.extensions.staging.plan import StagedTable, StagingPlan, StagingSink
 from penstock.extensions.staging.settings import RETRY_SECONDS, JoinTables
-from penstock.settings import describe_settings, parse_count, parse_positive, setting
+from penstock.settings import describe_settings, nested, parse_count, parse_positive, setting
+from penstock.sinks import DeadLetterSettings
 from penstock.spark.session import begin_job
 from penstock.spark.settings.consume import StreamSettings, name_service
 from penstock.spark.sinks.base import KindSettings
@@ -36,14 +37,7 @@ class StageSettings(StreamSettings):
     plan: str = setting(
         "PENSTOCK_PLAN", "path or URL of the configuration file, which has the tables"
     )
-    errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE",
-        "DynamoDB table for dead letters: records that cannot be decoded or written",
-    )
-    parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET",
-        "bucket for dead letters that are too large for a row, and for parked ones",
-    )
+    dead_letters: DeadLetterSettings = nested(DeadLetterSettings)
     dynamodb_table: str = setting(
         "PENSTOCK_STAGED_TABLES",
         f"names of the DynamoDB tables, with {_TABLE} in place of a table's name in the file",
@@ -97,7 +91,8 @@ class StageSettings(StreamSettings):
             sinks["dynamodb"] = DynamoDbSettings(name, self.dynamodb_rows_per_second)
         if StagingSink.LAKE in table.sinks:
             sinks["iceberg"] = LakeSettings(self.lake_table.replace(_TABLE, table.name))
-        return SinkSettings(self.errors_table, self.parked_bucket, sinks, shape=table.shape)
+        letters = self.dead_letters
+        return SinkSettings(letters.errors_table, letters.parked_bucket, sinks, shape=table.shape)
 
     def dynamodb_name(self, table: str) -> str:
         """Return the name of the DynamoDB table of a staged or final table."""
@@ -109,8 +104,8 @@ class StageSettings(StreamSettings):
         return JoinTables(
             self.dynamodb_table,
             self.waiting_table,
-            self.errors_table,
-            self.parked_bucket,
+            self.dead_letters.errors_table,
+            self.dead_letters.parked_bucket,
             self.retry_seconds,
         )
 
