@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from proof.system import WorkerSystem
 from systems.accounts import environ_of, make_errors, make_rows
-from systems.place import PYTHON, Place
+from systems.place import PYTHON
 from systems.readers import DynamoLetters, DynamoTables
 from systems.worker import Worker
 
@@ -16,13 +17,11 @@ PREFIX: Final = "proof-"
 
 
 @dataclass(slots=True)
-class PenstockFunction:
-    """The functions, in a process that polls as event source mappings do."""
+class PenstockFunction(WorkerSystem):
+    """The functions, in a process that polls as event source mappings do: none ends by itself."""
 
-    place: Place
     tables: DynamoTables = field(init=False)
     letters: DynamoLetters = field(init=False)
-    _worker: Worker = field(init=False)
 
     def __post_init__(self) -> None:
         folder = self.place.new_folder("penstock-function")
@@ -45,10 +44,6 @@ class PenstockFunction:
             make_rows(self.place.aws, f"{PREFIX}{each}")
             self.restart(each)
 
-    def why_ended(self, change: str) -> str:
-        """Return nothing while the process runs: a mapping tries until a batch is accepted."""
-        return self._worker.ask("why_ended", change=change)
-
     def restart(self, change: str) -> None:
         """Start a function and its mapping."""
         self._worker.ask("start", change=change, table=f"{PREFIX}{change}")
@@ -56,7 +51,3 @@ class PenstockFunction:
     def describe_trouble(self, change: str) -> str:
         """Return the reason that its first dead letter gives."""
         return self.letters.describe(change)
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()

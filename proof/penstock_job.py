@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proof.system import WorkerSystem
 from systems.accounts import environ_of, make_errors
-from systems.place import PYTHON, Place
+from systems.place import PYTHON
 from systems.readers import DynamoLetters, IcebergTables
 from systems.spark import job_settings
 from systems.worker import Worker
@@ -15,13 +16,11 @@ _TABLE = "proof-job-errors"
 
 
 @dataclass(slots=True)
-class PenstockJob:
+class PenstockJob(WorkerSystem):
     """The queries, in one Spark session of a process of its own."""
 
-    place: Place
     tables: IcebergTables = field(init=False)
     letters: DynamoLetters = field(init=False)
-    _worker: Worker = field(init=False)
 
     def __post_init__(self) -> None:
         folder = self.place.new_folder("penstock-job")
@@ -36,23 +35,6 @@ class PenstockJob:
         }
         self._worker = Worker([*PYTHON, "proof.spark_worker"], folder / "log", environ)
 
-    def start(self, changes: Sequence[str]) -> None:
-        """Start a query for each change."""
-        for each in changes:
-            self.restart(each)
-
-    def why_ended(self, change: str) -> str:
-        """Return the error that ended a query."""
-        return self._worker.ask("why_ended", change=change)
-
-    def restart(self, change: str) -> None:
-        """Start a query, from its checkpoint if it has one."""
-        self._worker.ask("start", change=change)
-
     def describe_trouble(self, change: str) -> str:
         """Return the reason that its first dead letter gives."""
         return self.letters.describe(change)
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()

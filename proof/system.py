@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from proof.change import Row
+from systems.place import Place
+from systems.worker import Worker
 
 
 class Tables(Protocol):
@@ -47,3 +50,28 @@ class System(Protocol):
 
     def close(self) -> None:
         """End all streams and processes."""
+
+
+@dataclass(slots=True)
+class WorkerSystem:
+    """The part of a system whose streams are all in one process that is asked for them."""
+
+    place: Place
+    _worker: Worker = field(init=False)
+
+    def start(self, changes: Sequence[str]) -> None:
+        """Start a stream for each change."""
+        for each in changes:
+            self.restart(each)
+
+    def why_ended(self, change: str) -> str:
+        """Return the error that ended a stream."""
+        return self._worker.ask("why_ended", change=change)
+
+    def restart(self, change: str) -> None:
+        """Start a stream, from its checkpoint if it has one."""
+        self._worker.ask("start", change=change)
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()
