@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from penstock.cli import Progress, print_json, print_line
-from penstock.extensions.registry_copy.backups import (
-    RestoredSchema,
-    RestoredVersion,
-    export_schemas,
-    import_schemas,
-)
+from penstock.extensions.registry_copy.backups import RestoredSchema, export_schemas, import_schemas
+from penstock.extensions.registry_copy.command import describe_version
 
 _EXPORT = (
     "Write a backup of a registry: every schema with its mode, and every version with its number, "
@@ -27,13 +23,6 @@ _IMPORT = (
     "continued by the next one. It needs the permissions of export, and glue:CreateSchema, "
     "RegisterSchemaVersion, UpdateSchema and TagResource."
 )
-_NOTES = {
-    "keep": "is there",
-    "register": "is registered",
-    "share": "has the definition of another version",
-    "leave-out": "is left out: its registry had refused or deleted it",
-}
-_PLANS = _NOTES | {"register": "would be registered"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +99,7 @@ def _run_import(settings: argparse.Namespace) -> int:
 def _say_schema(schema: RestoredSchema, is_plan: bool) -> None:
     print_line(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
     for version in schema.versions:
-        print_line(f"  version {version.number} {_describe_version(version, is_plan)}")
-
-
-def _describe_version(version: RestoredVersion, is_plan: bool) -> str:
-    note = (_PLANS if is_plan else _NOTES)[version.action]
-    place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
-    ids = f", {version.id} -> {version.new_id}" if version.new_id else ""
-    return f"{note}{place}{ids}"
+        print_line(f"  version {version.number} {describe_version(version, is_plan)}")
 
 
 EXPORT: Final = _BackupCommand(_EXPORT, _add_export, _run_export)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from penstock.cli import Progress, add_output, print_json, print_line
+from penstock.extensions.registry_copy.backups import RestoredVersion
 from penstock.extensions.registry_copy.copying import (
     CopiedSchema,
     CopiedVersion,
@@ -29,6 +30,7 @@ _NOTES = {
     "keep": "is there",
     "register": "is registered",
     "share": "has the definition of another version",
+    "leave-out": "is left out: its registry had refused or deleted it",
 }
 _PLANS = _NOTES | {"register": "would be registered"}
 
@@ -123,20 +125,24 @@ def _say_schema(schema: CopiedSchema, is_plan: bool) -> None:
     mode = f", mode {schema.compatibility}" if schema.compatibility else ""
     print_line(f"{name}: {schema.action}{mode}")
     for version in schema.versions:
-        print_line(f"  version {version.number} {_describe_version(version, is_plan)}")
+        print_line(f"  version {version.number} {_describe_copied(version, is_plan)}")
     for note in schema.notes:
         print_line(f"  {note}")
     for problem in schema.problems:
         print_line(f"  PROBLEM {problem}")
 
 
-def _describe_version(version: CopiedVersion, is_plan: bool) -> str:
+def _describe_copied(version: CopiedVersion, is_plan: bool) -> str:
     if version.action == "leave-out":
         return f"is left out: its status is {version.status}; the map has it"
+    return describe_version(version, is_plan) + (f"; {version.note}" if version.note else "")
+
+
+def describe_version(version: CopiedVersion | RestoredVersion, is_plan: bool) -> str:
+    """Return what is done with a version, and its number and id in the registry that gets it."""
     place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
     ids = f", {version.id} -> {version.new_id}" if version.new_id else ""
-    note = f"; {version.note}" if version.note else ""
-    return f"{(_PLANS if is_plan else _NOTES)[version.action]}{place}{ids}{note}"
+    return f"{(_PLANS if is_plan else _NOTES)[version.action]}{place}{ids}"
 
 
 def _say_end(report: CopyReport, is_plan: bool) -> None:
