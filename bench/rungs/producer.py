@@ -8,17 +8,13 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import boto3
-
 from bench.ladder import Form, Result, most, reported
-from localcloud.door.server import start_server
-from systems.brokers import running_broker
+from bench.rungs.one_broker import running_world
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS, _PLAIN = _ROOT / "lambdas/producer", _ROOT / "bench/stubs/plain_producer"
@@ -37,42 +33,15 @@ _SCHEMA = {
 
 @contextmanager
 def _world() -> Iterator[dict[str, str]]:
-    """Start a broker and a registry with one schema, and yield the environment of a function."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = start_server(Path(folder, "cloud"), 0)
-        keys = {"AWS_ACCESS_KEY_ID": "111111111111", "AWS_SECRET_ACCESS_KEY": "any"}
-        session = boto3.Session(
-            keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"], region_name="eu-central-1"
-        )
-        glue = session.client("glue", endpoint_url=server.cloud.endpoint)
-        glue.create_registry(RegistryName="bench")
-        glue.create_schema(
-            RegistryId={"RegistryName": "bench"},
-            SchemaName="sensor",
-            DataFormat="AVRO",
-            Compatibility="BACKWARD",
-            SchemaDefinition=json.dumps(_SCHEMA),
-        )
-        try:
-            with running_broker(Path(folder, "broker")) as servers:
-                yield (
-                    {name: os.environ[name] for name in os.environ if name != _NO_BYTECODE}
-                    | keys
-                    | {
-                        "AWS_DEFAULT_REGION": "eu-central-1",
-                        "AWS_REGION": "eu-central-1",
-                        "AWS_ENDPOINT_URL": server.cloud.endpoint,
-                        "KAFKA_BOOTSTRAP_SERVERS": servers,
-                        "KAFKA_SECURITY": "plaintext",
-                        "PENSTOCK_REGISTRY": "glue://bench?region=eu-central-1",
-                        "PENSTOCK_REJECTED_BUCKET": "rejected",
-                        "PENSTOCK_TOPIC": "bench",
-                        "PYTHONPYCACHEPREFIX": str(Path(folder, "bytecode")),
-                        "REGISTRY": "bench",
-                    }
-                )
-        finally:
-            server.stop()
+    """Yield the environment of a function beside a broker and a registry with one schema."""
+    with running_world(_SCHEMA) as (folder, settings):
+        yield {
+            **{name: os.environ[name] for name in os.environ if name != _NO_BYTECODE},
+            **settings,
+            "PENSTOCK_REJECTED_BUCKET": "rejected",
+            "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+            "REGISTRY": "bench",
+        }
 
 
 def _call(

@@ -6,36 +6,27 @@ import contextlib
 import functools
 import io
 import json
-import os
 import re
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from random import Random
-from unittest.mock import patch
-
-import boto3
 
 from bench.ladder import Form, Result, Turns, choose, least, race, ratio, reported, speeds
-from localcloud.door.server import start_server
+from bench.rungs.one_broker import TOPIC, URL, running_world
 from localcloud.jars import JARS
 from penstock.cli import main
 from penstock.framing import encode_glue_frame
-from penstock.kafka import KafkaSettings, Message, Producer, Security, Topic, ensure_topic
+from penstock.kafka import KafkaSettings, Message, Producer, Topic, ensure_topic
 from penstock.registry import load_registry
 from penstock.schemas import compile_encoder, compile_sampler
-from systems.brokers import running_broker
 
 _JARS = JARS / "broker"
 _TEST = "org.apache.kafka.tools.ProducerPerformance"
 _SENT = re.compile(r"records sent, ([0-9.]+) records/sec")
 _CALL_RECORDS, _BATCH, _TURNS = 50, 1_000, 2
 _COMMAND_SHARE = 5  # of the records: the command generates and encodes each of them
-_TOPIC, _REGION = "bench", "eu-central-1"
-_URL = f"glue://bench?region={_REGION}"
 _DOUBLES, _STRINGS = ([f"{kind}{at}" for at in range(9)] for kind in "ds")
 _SCHEMA = {
     "type": "record",
@@ -50,64 +41,41 @@ _SCHEMA = {
 
 
 @contextmanager
-def _world() -> Iterator[tuple[str, Callable[[], int]]]:
-    """Yield the address of a broker, and a function that counts the calls of the registry."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = start_server(Path(folder, "cloud"), 0)
-        environ = {
-            "AWS_ACCESS_KEY_ID": "111111111111",
-            "AWS_SECRET_ACCESS_KEY": "any",
-            "AWS_ENDPOINT_URL": server.cloud.endpoint,
-            "AWS_DEFAULT_REGION": _REGION,
-        }
+def _world() -> Iterator[tuple[dict[str, str], Callable[[], int]]]:
+    """Yield the environment of a producer, and a function that counts the calls of the registry."""
+    with running_world(_SCHEMA) as (folder, environ):
 
         def count_calls() -> int:
-            return Path(folder, "cloud/calls.jsonl").read_text().count('"service": "glue"')
+            return (folder / "cloud/calls.jsonl").read_text().count('"service": "glue"')
 
-        try:
-            with patch.dict(os.environ, environ), running_broker(Path(folder, "broker")) as servers:
-                boto3.client("glue").create_registry(RegistryName="bench")
-                load_registry(_URL).register("sensor", _SCHEMA)
-                ensure_topic(_kafka(servers), Topic(_TOPIC, partitions=1))
-                yield servers, count_calls
-        finally:
-            server.stop()
-
-
-def _kafka(servers: str) -> KafkaSettings:
-    return KafkaSettings((servers,), Security.PLAINTEXT)
+        ensure_topic(KafkaSettings.from_environ(environ), Topic(TOPIC, partitions=1))
+        yield environ, count_calls
 
 
 def _make_messages() -> list[Message]:
     """Return a batch of records as the command makes them."""
-    version = load_registry(_URL).latest("sensor")
+    version = load_registry(URL).latest("sensor")
     assert version is not None
     sample, encode = compile_sampler(_SCHEMA), compile_encoder(_SCHEMA)
     events = [sample(random) for random in map(Random, range(_BATCH))]
     return [
-        Message(_TOPIC, encode_glue_frame(version.key, encode(event)), event["deviceId"].encode())
+        Message(TOPIC, encode_glue_frame(version.key, encode(event)), event["deviceId"].encode())
         for event in events
     ]
 
 
-def _send(servers: str, messages: list[Message], records: int) -> float:
-    with Producer(_kafka(servers), 30) as producer:
-        producer.connect([_TOPIC])
+def _send(environ: Mapping[str, str], messages: list[Message], records: int) -> float:
+    with Producer(KafkaSettings.from_environ(environ), 30) as producer:
+        producer.connect([TOPIC])
         started = time.perf_counter()
         for _ in range(records // _BATCH):
             producer.send_all(messages)
         return time.perf_counter() - started
 
 
-def _run_command(servers: str, records: int) -> float:
+def _run_command(environ: Mapping[str, str], records: int) -> float:
     """Run the command for fewer records, and return its seconds for as many as the others have."""
     words = ["produce", "--records", str(records // _COMMAND_SHARE), "--quiet", "--output", "json"]
-    environ = {
-        "KAFKA_BOOTSTRAP_SERVERS": servers,
-        "KAFKA_SECURITY": "plaintext",
-        "PENSTOCK_REGISTRY": _URL,
-        "PENSTOCK_TOPIC": _TOPIC,
-    }
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert main(words, environ) == 0
     seconds: float = json.loads(printed.getvalue())["summary"]["seconds"]
@@ -116,7 +84,7 @@ def _run_command(servers: str, records: int) -> float:
 
 def _run_test(servers: str, size: int, records: int) -> float:
     """Run Kafka's performance test; its own seconds, which leave out the start of the JVM."""
-    words = ["java", "-cp", f"{_JARS}/*", _TEST, "--topic", _TOPIC, "--throughput", "-1"]
+    words = ["java", "-cp", f"{_JARS}/*", _TEST, "--topic", TOPIC, "--throughput", "-1"]
     words += ["--num-records", str(records), "--record-size", str(size)]
     words += ["--command-property", f"bootstrap.servers={servers}", "acks=all"]
     done = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True)
@@ -126,15 +94,16 @@ def _run_test(servers: str, size: int, records: int) -> float:
 @functools.cache  # two rungs report one race
 def _race(form: Form) -> tuple[Turns, int, dict[str, float]]:
     records = min(form.calls, 2_000) * _CALL_RECORDS
-    with _world() as (servers, count_calls):
+    with _world() as (environ, count_calls):
+        servers = environ["KAFKA_BOOTSTRAP_SERVERS"]
         messages = _make_messages()
         size = sum(len(each.value or b"") for each in messages) // len(messages)
         before = count_calls()
         turns = race(
             {
                 "test": lambda: _run_test(servers, size, records),
-                "sent": lambda: _send(servers, messages, records),
-                "command": lambda: _run_command(servers, records),
+                "sent": lambda: _send(environ, messages, records),
+                "command": lambda: _run_command(environ, records),
             },
             _TURNS,
         )
