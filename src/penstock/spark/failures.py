@@ -38,6 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100  # four requests to DynamoDB
+_MAX_COLUMNS: Final = 8_000_000  # of all records of a payload, as in Payload.java
 _IN_DRIVER: Final = Lock()  # tables of a batch are written at once, and a sink is for one thread
 _ERRORS_OF_TASKS: Final = {
     kind.__name__: kind
@@ -117,6 +118,9 @@ def _explain(reason: Reason) -> Failure:
     if reason is Reason.LOSSY_WIDENING:
         found = "a whole number that a double of another version would round"
         return Failure(reason, f"found {found}, expected one from -2^53 to 2^53")
+    if reason is Reason.OVERSIZE:
+        found = f"more than {_MAX_COLUMNS:,} columns in all records inside the payload"
+        return Failure(reason, f"found {found}, with those of other versions, expected fewer")
     return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 

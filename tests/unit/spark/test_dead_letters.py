@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from threading import Barrier
 
 import pytest
 
+from penstock.consuming import KnownSchemas
 from penstock.errors import Failure, Reason, SinkAccessDeniedError
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.records import FailedRecord, Record, Source
-from penstock.spark.failures import DynamoDbErrors
+from penstock.spark.failures import DynamoDbErrors, FailureFinder
 from tests.stubs.dynamodb_api import Reply, refusal, serve_dynamodb
 
 _RECORDS = [
@@ -62,6 +65,20 @@ def test_an_error_of_one_request_is_raised(api) -> None:
 
     (line,) = api.objects  # it is written before the rows
     assert line.startswith("/parked/dead-letters/")
+
+
+def test_a_record_that_other_versions_make_too_wide_says_so() -> None:
+    key = SchemaKey(FrameKind.GLUE, bytes(16))
+    finder = FailureFinder.of(Framing(), KnownSchemas({key: (json.dumps("string"), "event", 1)}))
+    record = Record(Source("t", 0, 1), b"k", encode_glue_frame(key, b"\2x"))
+
+    failed = finder.find_failure((record, "oversize"))
+
+    assert failed.failure == Failure(
+        Reason.OVERSIZE,
+        "found more than 8,000,000 columns in all records inside the payload, with those of other"
+        " versions, expected fewer",
+    )
 
 
 def test_no_records(api) -> None:

@@ -23,11 +23,11 @@ def test_fields_are_read_in_the_writers_order_into_the_readers_columns():
     )
 
     assert first == [
-        "record", 3,
+        "record",
         [0, ["string"]], [2, ["union", ["null"], ["long", "double"]]], [1, ["int", "long"]],
     ]  # fmt: skip
     assert second == [
-        "record", 3,
+        "record",
         [1, ["long", "long"]], [2, ["union", ["null"], ["double"]]], [0, ["string"]],
     ]  # fmt: skip
 
@@ -38,8 +38,8 @@ def test_a_value_of_several_types_is_a_member_wherever_its_writer_has_it():
     )
 
     number, text = ["member", 0, 2, ["long", "double"]], ["member", 1, 2, ["string"]]
-    assert one == ["record", 1, [0, ["union", ["null"], text, number]]]
-    assert other == ["record", 1, [0, ["member", 0, 2, ["double"]]]]
+    assert one == ["record", [0, ["union", ["null"], text, number]]]
+    assert other == ["record", [0, ["member", 0, 2, ["double"]]]]
 
 
 def test_what_never_holds_a_value_is_read_and_left_out():
@@ -51,8 +51,8 @@ def test_what_never_holds_a_value_is_read_and_left_out():
         )
     )
 
-    empty = ["record", 1, [-1, ["null"]]]
-    assert plan == ["record", 3, [-1, ["null"]], [-1, empty], [0, ["int", "int"]]]
+    empty = ["record", [-1, ["null"]]]
+    assert plan == ["record", [-1, ["null"]], [-1, empty], [0, ["int", "int"]]]
 
 
 def test_types_with_parts_name_them():
@@ -68,7 +68,7 @@ def test_types_with_parts_name_them():
         )
     )
 
-    assert [each[1] for each in plan[2:]] == [
+    assert [each[1] for each in plan[1:]] == [
         ["enum", "A", "B"], ["fixed", 2], ["array", ["map", ["bytes"]]],
         ["long", "millis"], ["int", "int"], ["float", "float"],
     ]  # fmt: skip

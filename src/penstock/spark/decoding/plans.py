@@ -159,7 +159,7 @@ def _write_details(writer: Any, kind: str, merged: MergedType, path: str) -> Pla
     if kind == "enum":
         return list(writer["symbols"])
     if kind == "record":
-        return [len(merged.fields), *_write_fields(writer, merged, path)]
+        return _write_fields(writer, merged, path)
     return [writer["size"]] if kind == "fixed" else []
 
 

@@ -7,7 +7,8 @@ enum Failure {
   UNDECODABLE("undecodable"),
   TRAILING_BYTES("trailing-bytes"),
   INVALID_TEXT("invalid-text"),
-  LOSSY_WIDENING("lossy-widening");
+  LOSSY_WIDENING("lossy-widening"),
+  OVERSIZE("oversize");
 
   final UTF8String status;
 

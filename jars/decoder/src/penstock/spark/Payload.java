@@ -10,11 +10,15 @@ import org.apache.spark.unsafe.types.UTF8String;
  * The bytes of a payload, from the first to the last; penstock/schemas/_readers.py describes them.
  *
  * <p>Each length and count is compared with the bytes that are left before anything is allocated
- * for it, and the number of values is bounded. Texts are not copied, so the payload must not change.
+ * for it, and the numbers of values and of columns are bounded. Texts are not copied, so the payload
+ * must not change.
  */
 final class Payload {
   /** As in penstock/schemas/_json.py. */
   private static final int MAX_VALUES = 500_000;
+
+  /** As in penstock/spark/failures.py. */
+  private static final int MAX_COLUMNS = 8_000_000;
 
   private static final long NOT_ASCII = 0x8080808080808080L;
   private static final VarHandle LONGS =
@@ -25,6 +29,7 @@ final class Payload {
   private final byte[] bytes;
   private int at;
   private int valuesLeft = MAX_VALUES;
+  private int columnsLeft = MAX_COLUMNS;
   private boolean hasInvalidText;
   private boolean isLossy;
 
@@ -54,6 +59,15 @@ final class Payload {
       throw PayloadException.undecodable();
     }
     valuesLeft -= (int) values;
+  }
+
+  /** Makes a row; other versions may have many more columns than the payload has values. */
+  Object[] makeRow(int columns) {
+    if (columns > columnsLeft) {
+      throw new PayloadException(Failure.OVERSIZE);
+    }
+    columnsLeft -= columns;
+    return new Object[columns];
   }
 
   void markLossy() {

@@ -34,9 +34,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  *   ["union", PLAN, ...]              the writer's branches
  *   ["member", AT, COUNT, PLAN]       a value that is one of several: a struct of so many members;
  *                                     AT -1 is left out
- *   ["record", VALUES, [AT, PLAN], ...]
- *                                     fields as they were written; AT -1 is left out. VALUES are
- *                                     the fields of the merge, which count as values of the payload
+ *   ["record", [AT, PLAN], ...]       fields as they were written; AT -1 is left out
  * </pre>
  */
 final class ValueReaders {
@@ -162,7 +160,7 @@ final class ValueReaders {
   private static ValueReader ofMember(int at, int count, JsonNode plan, DataType type) {
     ValueReader read = of(plan, at < 0 ? null : field(type, at));
     return payload -> {
-      Object[] members = new Object[count];
+      Object[] members = payload.makeRow(count);
       Object member = read.read(payload);
       if (at >= 0) {
         members[at] = member;
@@ -172,19 +170,18 @@ final class ValueReaders {
   }
 
   private static ValueReader ofRecord(JsonNode plan, DataType type) {
-    int values = plan.get(1).asInt();
-    int count = plan.size() - 2;
+    int count = plan.size() - 1;
     int[] places = new int[count];
     ValueReader[] fields = new ValueReader[count];
     for (int at = 0; at < count; at++) {
-      JsonNode field = plan.get(at + 2);
+      JsonNode field = plan.get(at + 1);
       places[at] = field.get(0).asInt();
       fields[at] = of(field.get(1), places[at] < 0 ? null : field(type, places[at]));
     }
     int width = type instanceof StructType struct ? struct.length() : 0;
     return payload -> {
-      payload.spend(values);
-      Object[] row = new Object[width];
+      payload.spend(count);
+      Object[] row = payload.makeRow(width);
       for (int at = 0; at < fields.length; at++) {
         Object value = fields[at].read(payload);
         if (places[at] >= 0) {
