@@ -159,6 +159,27 @@ def _check_versions(rows):
     assert gaps == [(2, "B"), (8, "truncated in its batch")]  # deleted, and there again
 
 
+def test_dates_are_text_in_dynamodb_at_any_depth(spark, lake_folder, tmp_path, items):
+    day = {"type": "int", "logicalType": "date"}
+    moment = {"type": "long", "logicalType": "timestamp-millis"}
+    stay = {"type": "record", "name": "Stay", "fields": [{"name": "at", "type": moment}]}
+    stays = {"type": "array", "items": stay}
+    columns = {
+        "id": ("int", 0),
+        "days": ({"type": "array", "items": ["null", day]}, []),
+        "stays": ({"type": "map", "values": stays}, {}),
+    }
+    film = Source(columns=columns)
+    film.insert(id=1, days=[20_000, None, 3_000_000], stays={"a": [{"at": 2**46}]})
+    name = f"cdc.film_{secrets.token_hex(4)}"
+    job = CdcJob(spark, tmp_path, name, lambda: [CurrentDynamoDbTable(items.name, 8)])
+    job.take(job.place(film.log))
+
+    (row,) = read_rows(items).values()
+    assert row["days"] == ["2024-10-04", None, "+10183-09-21"]
+    assert row["stays"] == {"a": [{"at": "4199-11-24 01:22:57.664"}]}
+
+
 def test_files_keep_columns_that_are_named_as_those_of_files(spark, lake_folder, tmp_path):
     columns = {"id": ("int", 0), "partition": ("string", ""), "_offset": ("int", 0)}
     film = Source(flattened=True, columns=columns)

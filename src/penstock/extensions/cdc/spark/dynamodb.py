@@ -16,9 +16,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError, UnroutableError
 from penstock.extensions.cdc.spark.items import OLDER, Item, ItemChange
@@ -68,7 +76,9 @@ class CurrentDynamoDbTable:
             columns = read_columns(batch.changes.type).columns
             names = {each.name: name_attribute(each.field) for each in columns}
             values = [
-                _to_plain(f"{EVENT}.{quote(each.name)}", each.dataType).alias(each.name)
+                F.expr(f"{EVENT}.{quote(each.name)}")
+                .cast(_to_plain(each.dataType))
+                .alias(each.name)
                 for each in batch.changes.type
             ]
             kept = [quote(each) for each in batch.net.columns if each.startswith(KEPT)]
@@ -223,11 +233,21 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
         request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
-def _to_plain(value: str, type_: DataType) -> Column:
-    """Return a column that Python can hold: a time may be beyond its own."""
-    column = F.expr(value)
-    is_time = isinstance(type_, DateType | TimestampType | TimestampNTZType)
-    return column.cast("string") if is_time else column
+def _to_plain(type_: DataType) -> DataType:
+    """Return the type with times as text, at any depth: one may be beyond those of Python."""
+    match type_:
+        case DateType() | TimestampType() | TimestampNTZType():
+            return StringType()
+        case ArrayType():
+            return ArrayType(_to_plain(type_.elementType))
+        case MapType():
+            return MapType(type_.keyType, _to_plain(type_.valueType))
+        case StructType():
+            plain = StructType()
+            for each in type_:
+                plain.add(each.name, _to_plain(each.dataType))
+            return plain
+    return type_
 
 
 def _simplify(value: Any) -> Any:
