@@ -33,7 +33,7 @@ from penstock.producing.outcomes import Outcome, Previewed, Produced
 from penstock.producing.refusals import Refusal, make_refusal
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent
-from penstock.records import base_fields, check_key, list_key_fields, write_key
+from penstock.records import RowShape, base_fields, check_key, list_key_fields, write_key
 from penstock.registry import (
     CachedRegistry,
     Registration,
@@ -47,9 +47,11 @@ from penstock.schemas import (
     VersionSet,
     compile_encoder,
     diff_schemas,
+    find_decimal,
     fit_event_time,
     infer_schema,
     parse_event,
+    read_decimal,
     to_record,
     write_value,
 )
@@ -207,7 +209,7 @@ class EventProducer:
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 timed = fit_event_time({**base, **event}, chosen, settings.shape.event_time)
                 record = to_record(timed, chosen)
-                check_key(settings.shape, _name_as_json(chosen, record))
+                _check_key(settings.shape, chosen, record)
                 listed = self._find_listed(chosen)
                 if listed is not None:
                     return listed, record
@@ -232,7 +234,7 @@ class EventProducer:
             self._listed = versions
             try:
                 record = fit_event(event, base, versions, self._settings)
-                check_key(self._settings.shape, _name_as_json(versions[-1].schema, record))
+                _check_key(self._settings.shape, versions[-1].schema, record)
                 previous = versions[-2] if len(versions) > 1 else None
                 return Registration(versions[-1], False, previous), record
             except (EventError, SchemaNotFoundError, SettingsError):
@@ -329,6 +331,27 @@ def _compile(version: SchemaVersion) -> Callable[[Any], bytes]:
 
 def _keys(versions: Sequence[SchemaVersion]) -> tuple[SchemaKey, ...]:
     return tuple(version.key for version in versions)
+
+
+def _check_key(shape: RowShape, schema: Schema, record: Mapping[str, Any]) -> None:
+    """Check that a record can become a row, whose decimals are numbers and not bytes.
+
+    Raises:
+        EventValueError: see `check_key`.
+    """
+    values = _name_as_json(schema, record)
+    for field in schema["fields"] if isinstance(schema, dict) and shape.order else ():
+        name = field.get("jsonName", field["name"])
+        if name in shape.order and type(values[name]) is bytes:
+            values[name] = _read_number(field["type"], values[name])
+    check_key(shape, values)
+
+
+def _read_number(type_: Any, value: bytes) -> Any:
+    for each in type_ if isinstance(type_, list) else [type_]:
+        if isinstance(each, dict) and (found := find_decimal(each, each.get("size"))):
+            return read_decimal(value, found[1])
+    return value
 
 
 def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:

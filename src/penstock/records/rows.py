@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from penstock.errors import EventValueError, UnroutableError
@@ -160,10 +161,8 @@ def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
     _check_parts(event, shape.key, _MAX_KEY_BYTES)
     _check_parts(event, shape.sort, _MAX_SORT_BYTES)
     for field in shape.order:
-        if not _is_ordered(value := event.get(field)):
-            raise EventValueError(
-                f"{field}: found {_show(value)}, expected a number or a string", path=field
-            )
+        if _find_ordered(value := event.get(field)) is None:
+            raise EventValueError(f"{field}: found {_show_unordered(value)}", path=field)
     time = event.get(shape.event_time) if shape.event_time else 0
     if shape.sort_name and not shape.sort and read_time(time) is None:
         raise EventValueError(
@@ -257,19 +256,38 @@ def _order(fields: Sequence[str], event: Mapping[str, Any], record: Record) -> s
 
 def _write_ordered(value: Any, field: str) -> bytes:
     """Encode a value so that bytes sort as the values do, numbers before strings."""
-    if isinstance(value, str):
+    ordered = _find_ordered(value)
+    if ordered is None:
+        raise UnroutableError(f"found {field} {_show_unordered(value)}")
+    if isinstance(ordered, str):
         # The end mark sorts before every character, and an escaped NUL after the end mark.
-        return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
-    if _is_ordered(value):
-        return b"\1" + _write_number(value)
-    raise UnroutableError(f"found {field} {_show(value)}, expected a number or a string")
+        return b"\2" + ordered.encode().replace(b"\0", b"\0\xff") + b"\0\0"
+    return b"\1" + _write_number(ordered)
 
 
-def _is_ordered(value: Any) -> bool:
-    """Return whether a value is a string or a finite number, which order the versions of a row."""
+def _find_ordered(value: Any) -> str | float | None:
+    """Return the string or finite number that orders the versions of a row, or None.
+
+    A decimal is the whole number of 64 bits or the double that equals it.
+    """
+    if isinstance(value, Decimal):
+        return _find_number(value) if value.is_finite() else None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return math.isfinite(value)
-    return isinstance(value, str)
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str) else None
+
+
+def _find_number(value: Decimal) -> float | None:
+    if -_NEGATIVE <= value < _NEGATIVE and value == value.to_integral_value():
+        return int(value)
+    near = float(value)
+    return near if near == value else None
+
+
+def _show_unordered(value: Any) -> str:
+    if isinstance(value, Decimal):
+        return f"{value}, expected a decimal that a long or a double holds with all its digits"
+    return f"{_show(value)}, expected a number or a string"
 
 
 def _write_number(value: float) -> bytes:

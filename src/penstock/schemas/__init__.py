@@ -30,7 +30,7 @@ from penstock.schemas.definition import (
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event, read_number, scan_value, write_value
 from penstock.schemas.infer import TypeRules, infer_schema
-from penstock.schemas.logical import Numbers, find_decimal
+from penstock.schemas.logical import Numbers, find_decimal, read_decimal
 from penstock.schemas.merge import extend_merge, merge_schemas
 from penstock.schemas.names import avro_name, join_path
 from penstock.schemas.policy import Policy, VersionSet
@@ -90,6 +90,7 @@ __all__ = [
     "measure_definition",
     "merge_schemas",
     "parse_event",
+    "read_decimal",
     "read_number",
     "read_time",
     "scan_value",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -65,6 +66,31 @@ def test_an_event_is_carried_by_its_own_key(topic: FakeTopic) -> None:
         "orderId": "o-1", "version": 2, "paid": True,
     }  # fmt: skip
     assert not {"deviceId", "readingId", "timestamp"} & row.keys()
+
+
+_AMOUNT = {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 2}
+_COINS = {**_AMOUNT, "type": "fixed", "name": "Coins", "size": 9}
+
+
+@pytest.mark.parametrize("type_", [_AMOUNT, ["null", _AMOUNT], _COINS], ids=str)
+def test_a_decimal_orders_the_versions_of_a_row(topic: FakeTopic, type_: Any) -> None:
+    registry = MemoryRegistry()
+    fields = [{"name": "orderId", "type": "string"}, {"name": "version", "type": type_}]
+    registry.register("order", {"type": "record", "name": "order", "fields": fields})
+    events = [{"orderId": "o-1", "version": each} for each in (7, 30.5, Decimal("0.1"))]
+
+    *sent, refusal = _produce(_ORDERS, topic, registry, *events, policy=Policy.FIXED)
+
+    assert all(isinstance(each, Produced) for each in sent), sent
+    assert str(refusal.error) == (
+        "version: found 0.1, expected a decimal that a long or a double holds with all its digits"
+    )
+    rows = []
+    for at, each in enumerate(topic.records):
+        _, table, _ = _consume(_ORDERS, registry, Record(Source("s", 0, at), each.key, each.value))
+        rows += table.rows.values()
+    assert [row["version"] for row in rows] == [7, Decimal("30.5")]
+    assert rows[0]["_order"] < rows[1]["_order"]
 
 
 def test_a_key_and_a_time_may_have_names_that_avro_does_not_allow(topic: FakeTopic) -> None:

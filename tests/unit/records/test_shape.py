@@ -7,6 +7,7 @@ import math
 import random
 import re
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,9 @@ def test_a_value_without_an_order_is_unroutable(value: Any) -> None:
         _order({"a": value})
 
 
-_NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+_INTEGERS = st.integers(-(2**63), 2**63 - 1)
+_DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
+_NUMBERS = _INTEGERS | _DOUBLES | (_INTEGERS | _DOUBLES).map(Decimal)
 _TEXTS = st.text(st.characters(codec="utf-8"))
 
 
@@ -155,6 +158,21 @@ def test_numbers_sort_as_numbers(one: float, other: float) -> None:
     assert found == (one < other)
     later = Source("orders", 2, 8)
     assert (_order({"a": one}, source=later) > _order({"a": other})) == (one >= other)
+
+
+@pytest.mark.parametrize("number", [0, -7, 2**63 - 1, -(2**63), 2.0**80, 30.5, -0.0])
+def test_a_decimal_has_the_order_of_the_number_that_it_is(number: float) -> None:
+    assert _order({"a": Decimal(number)}) == _order({"a": number})
+
+
+@pytest.mark.parametrize("text", ["0.1", "9223372036854775809", "-1e-30", "NaN", "-Infinity"])
+def test_a_decimal_that_is_no_number_of_64_bits_is_unroutable(text: str) -> None:
+    with pytest.raises(UnroutableError) as caught:
+        _order({"a": Decimal(text)})
+    assert str(caught.value) == (
+        f"found a {Decimal(text)}, expected a decimal that a long or a double holds with all its"
+        " digits"
+    )
 
 
 @given(_TEXTS, _TEXTS)
