@@ -265,6 +265,45 @@ def test_no_value_at_the_edge_of_its_type_ends_a_task_or_has_two_fates(world):
     assert days[far] == date(2026, 11, 21), "a day that is far from Kafka's timestamp is no day"
 
 
+_NOTHING = make_record(("none", "null"), name="Nothing")
+_PART = make_record(("x", ["null", "long"]), ("t", ["null", "string"]), ("e", _NOTHING), name="P")
+_VALUE = make_record(("m", ["null", {"type": "map", "values": ["null", "long"]}]), name="V")
+_CHOSEN = {
+    "either": ["null", "long", "string", _PART],
+    "part": ["null", "P"],
+    "nothing": ["null", "Nothing"],
+    "map": ["null", {"type": "map", "values": ["null", _VALUE]}],
+    "list": ["null", {"type": "array", "items": "string"}],
+    "text": ["null", "string"],
+    "flag": ["null", "boolean"],
+}  # fmt: skip
+
+
+def test_a_record_whose_chosen_columns_are_empty_is_no_row_in_any_table(world):
+    nothing = {"none": None}
+    blank = {"x": None, "t": None, "e": nothing}
+    empty = [
+        {}, {"either": ""}, {"either": ("P", blank)}, {"part": blank}, {"nothing": nothing},
+        {"map": {}}, {"map": {"k": {"m": None}, "l": {"m": {}}}}, {"text": ""},
+        {"map": {}, "part": blank, "either": ""},
+    ]  # fmt: skip
+    kept = [
+        {"either": "a"}, {"either": 0}, {"either": ("P", {**blank, "t": ""})}, {"list": []},
+        {"part": {**blank, "t": ""}}, {"part": {**blank, "x": 0}}, {"map": {"k": None}},
+        {"map": {"k": {"m": {"l": None}}}}, {"flag": False}, {"text": " "},
+    ]  # fmt: skip
+    schema = make_record(("id", "string"), *_CHOSEN.items())
+    version = world.registry.register("sensor", schema).version
+    fields = {"id": "", **dict.fromkeys(_CHOSEN)}
+    values = [frame(version, {**fields, **each}) for each in (*empty, *kept)]
+
+    fates = world.by_spark(values, lake=True, columns=Projection(tuple(fields)))
+
+    rows = dict.fromkeys(range(len(empty), len(values)), "unroutable")  # they have no key
+    assert fates == Fates({}, rows)
+    assert {row[0] for row in world.reader.query("SELECT _offset FROM t")} == rows.keys()
+
+
 def test_generated_records_have_one_fate(world, seeded, trials):
     for _ in range(trials(1, 20)):
         maker = Maker(seeded)

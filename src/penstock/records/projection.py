@@ -64,7 +64,15 @@ class Projection:
         """Return the columns of an event, or None if no chosen field has a value."""
         named = ((self.name(field), value) for field, value in event.items())
         row = {column: value for column, value in named if column is not None}
-        # Compared one by one, because values such as lists cannot be members of a set.
-        if self.fields and not self.keeps_empty and all(value == "" for value in row.values()):
+        if self.fields and not self.keeps_empty and all(map(_is_empty, row.values())):
             return None
         return {**row, **({self.constant: constant} if self.constant else {})}
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a value of a chosen field counts as none; Spark asks `find_empty`."""
+    return value == "" or _holds_nothing(value)
+
+
+def _holds_nothing(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_holds_nothing, value.values()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from penstock.errors import SchemaConflictError
@@ -30,6 +32,20 @@ def test_fields_become_columns(projection: Projection, expected: dict[str, str])
 
 def test_a_field_that_is_not_chosen_has_no_column() -> None:
     assert Projection(("ID",)).name("Name") is None
+
+
+@pytest.mark.parametrize("value", ["", {}, {"k": {}}, {"k": {}, "l": {"m": {}}}])
+def test_an_event_whose_chosen_fields_hold_nothing_has_no_row(value: Any) -> None:
+    event = {"ID": value, "note": 1}
+
+    assert Projection(("ID",)).project(event, "") is None
+    assert Projection(("ID",), keeps_empty=True).project(event, "") == {"ID": value}
+    assert Projection(("ID", "note")).project(event, "") == event
+
+
+@pytest.mark.parametrize("value", [0, False, b"", [], [None], {"k": None}, {"k": ""}, {"k": []}])
+def test_an_event_with_a_value_in_a_chosen_field_has_a_row(value: Any) -> None:
+    assert Projection(("ID",)).project({"ID": value}, "") == {"ID": value}
 
 
 @pytest.mark.parametrize(

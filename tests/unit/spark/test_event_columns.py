@@ -41,6 +41,21 @@ def test_a_field_that_never_holds_a_value_makes_no_record_a_row() -> None:
     assert EventColumns(Projection(("e",)), schema).find_empty("body") == "TRUE"
 
 
+def test_records_and_maps_of_nothing_make_no_record_a_row() -> None:
+    inside = {"type": "record", "name": "I", "fields": [{"name": "t", "type": ["null", "string"]}]}
+    maps = {"type": "map", "values": {"type": "map", "values": ["null", inside]}}
+    types = {"maps": maps, "either": ["long", "string", "I"]}
+    fields = [{"name": name, "type": each} for name, each in types.items()]
+    schema = {"type": "record", "name": "R", "fields": fields}
+
+    assert EventColumns(Projection(("maps", "either")), schema).find_empty("body") == (
+        "coalesce(forall(map_values(body.`maps`), v0 -> v0 IS NOT NULL AND coalesce(forall("
+        "map_values(v0), v1 -> v1 IS NOT NULL AND v1.`t` IS NULL), TRUE)), TRUE)"
+        " AND body.`either`.`member_I`.`t` IS NULL AND body.`either`.`member_number` IS NULL"
+        " AND coalesce(body.`either`.`member_string`, '') = ''"
+    )
+
+
 @pytest.mark.parametrize(
     "columns", [Projection(), Projection(("state", "count"), keeps_empty=True)]
 )

@@ -15,7 +15,7 @@ from penstock.errors import SchemaConflictError
 from penstock.records import Projection
 from penstock.schemas import Schema, avro_name
 from penstock.spark.columns import COMMENT
-from penstock.tables import mark_field, read_event
+from penstock.tables import ColumnType, Map, Struct, mark_field, read_event
 
 
 def _name_column(value: Column, name: str) -> Column:
@@ -24,6 +24,32 @@ def _name_column(value: Column, name: str) -> Column:
     Without a comment of its own, it would have that of the field that it is renamed from.
     """
     return value.alias(avro_name(name), metadata={COMMENT: mark_field(avro_name(name), name)})
+
+
+def _find_empty(sql: str, type_: ColumnType) -> str:
+    """Return the condition that a chosen field, perhaps of several types, holds nothing."""
+    if type_ == "string":
+        return f"coalesce({sql}, '') = ''"
+    if isinstance(type_, Struct) and type_.is_union:
+        members = [_find_empty(f"{sql}.`{each.name}`", each.type) for each in type_.columns]
+        return " AND ".join(members)
+    return _holds_nothing(sql, type_)
+
+
+def _holds_nothing(sql: str, type_: ColumnType, depth: int = 0) -> str:
+    """Return the condition that a value is null, or that records and maps in it hold nothing.
+
+    A record has no value of its own: `Projection.project` sees one with null fields as `{}`.
+    """
+    match type_:
+        case Struct():
+            parts = [(f"{sql}.`{each.name}`", each.type) for each in type_.columns]
+            return " AND ".join(_holds_nothing(*each, depth) for each in parts) or "TRUE"
+        case Map():
+            item = f"v{depth}"
+            inside = f"{item} IS NOT NULL AND {_holds_nothing(item, type_.value, depth + 1)}"
+            return f"coalesce(forall(map_values({sql}), {item} -> {inside}), TRUE)"
+    return f"{sql} IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +80,7 @@ class EventColumns:
         return F.when(F.expr(f"{sql} IS NOT NULL"), F.struct(*columns))
 
     def find_empty(self, sql: str) -> str:
-        """Return the condition that all chosen fields are null or empty strings.
+        """Return the condition that all chosen fields are null, or empty strings, records or maps.
 
         It is empty if no fields are chosen, or if such records are rows too.
         """
@@ -62,9 +88,7 @@ class EventColumns:
             return ""
         held = read_event(self.merged)
         conditions = [
-            f"coalesce({sql}.`{column.name}`, '') = ''"
-            if column.type == "string"
-            else f"{sql}.`{column.name}` IS NULL"
+            _find_empty(f"{sql}.`{column.name}`", column.type)
             for field in self._fields()
             if (column := held.find(field))
         ]
