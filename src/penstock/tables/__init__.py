@@ -39,7 +39,14 @@ from penstock.tables.markers import (
     list_writers,
     refresh_record,
 )
-from penstock.tables.names import mark_field, name_column, read_json_name, read_name
+from penstock.tables.names import (
+    mark_field,
+    mark_replaced,
+    name_column,
+    read_json_name,
+    read_name,
+    read_replaced,
+)
 from penstock.tables.routes import TABLE, name_table, parse_route
 
 __all__ = [
@@ -71,6 +78,7 @@ __all__ = [
     "lower_names",
     "lower_type",
     "mark_field",
+    "mark_replaced",
     "match_fields",
     "merge_columns",
     "name_column",
@@ -83,6 +91,7 @@ __all__ = [
     "read_glue_column",
     "read_json_name",
     "read_name",
+    "read_replaced",
     "refresh_record",
     "write_glue_columns",
 ]

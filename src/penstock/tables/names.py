@@ -25,6 +25,7 @@ MARK: Final = "field "
 COMMENT_BYTES: Final = 255  # of a column in the Glue catalog
 _NAME_BYTES: Final = 240  # which leaves room for a number
 _NAMELESS: Final = "field"
+_BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 _RUN: Final = re.compile("\0+")
 # What a string of JSON may hold unescaped, and a comment of Glue may not.
 _UNPRINTABLE: Final = re.compile("[\ufffe\uffff]")
@@ -70,6 +71,23 @@ def read_name(comment: str) -> str | None:
     if not comment.startswith(MARK) or read_json_name(comment) is not None:
         return None
     return comment.removeprefix(MARK)
+
+
+def mark_replaced(column: str) -> str:
+    """Return how the comment of a column begins that a wider one replaced under its name.
+
+    The longest name leaves it whole.
+    """
+    return f"{column} before it became "
+
+
+def read_replaced(name: str, comment: str) -> str | None:
+    """Return the name that a column had before a wider one replaced it, or None if none did.
+
+    An event may have a field with such a name.
+    """
+    match = _BEFORE.fullmatch(name)
+    return match[1] if match and comment.startswith(mark_replaced(match[1])) else None
 
 
 def _is_kept(character: str) -> bool:

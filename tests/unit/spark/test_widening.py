@@ -6,8 +6,7 @@ import pytest
 from pyspark.sql.types import DoubleType, StructField, StructType
 
 from penstock.schemas import check_schema
-from penstock.spark.lake import widening
-from penstock.tables import Column, Struct, cut_comment, merge_columns
+from penstock.tables import Column, Struct, cut_comment, mark_replaced, merge_columns
 from penstock.tables.glue_columns import write_glue_column
 
 _GLUE = 255
@@ -21,7 +20,7 @@ def test_names_and_comments_of_columns_fit(name: str, fields: int) -> None:
     types = StructType([StructField(f"measurement_{n}", DoubleType()) for n in range(fields)])
     taken = Struct((Column(f"event{name}", "int"),))
     column = merge_columns(taken, Struct((Column(name, "int"),))).columns[-1]
-    begin = widening._comment(column.name)
+    begin = mark_replaced(column.name)
 
     comment = cut_comment(f"{begin}{types.simpleString()}")
 

@@ -93,7 +93,7 @@ def _write_profile(window: Window, columns: Sequence[Column], late_ms: int, futu
         "late": f'count_if("_delay" > {late_ms})',
         "future": f'count_if("_delay" < -{future_ms})',
         **{f"d{at}": f"count_if({limit})" for at, limit in enumerate(limits)},
-        **{f"v{at}": f"count({_column(each)})" for at, each in enumerate(columns)},
+        **{f"v{at}": _count(each) for at, each in enumerate(columns)},
     }
     listed = ",\n  ".join(f'{measure} AS "{name}"' for name, measure in measures.items())
     return (
@@ -211,8 +211,11 @@ def _table(name: str) -> str:
     return quote_identifier(name.split("."))
 
 
-def _column(column: Column) -> str:
-    return quote_identifier(column.path)
+def _count(column: Column) -> str:
+    paths = [quote_identifier(each) for each in (column.path, *column.before)]
+    if len(paths) == 1:
+        return f"count({paths[0]})"
+    return f"count_if({' OR '.join(f'{each} IS NOT NULL' for each in paths)})"
 
 
 def _text(value: str) -> str:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from penstock.schemas import FieldName
-from penstock.tables import COORDINATES, EVENT_TIME, name_column, read_json_name, read_name
+from penstock.tables import (
+    COORDINATES,
+    EVENT_TIME,
+    name_column,
+    read_json_name,
+    read_name,
+    read_replaced,
+)
 
 # The columns that every row has, whatever its schema; without a time a row is in no partition.
 OWN: Final = (EVENT_TIME, *COORDINATES)
@@ -18,11 +26,16 @@ _STRUCT: Final = re.compile(r"struct<(.*)>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, or a field inside of a struct; the column's `comment` may name its field."""
+    """A column, or a field inside of a struct; the column's `comment` may name its field.
+
+    `before` are those that it replaced as it was widened: where it is null, they may have a whole
+    number that a double rounds.
+    """
 
     path: ColumnPath
     type: str
     comment: str = ""
+    before: tuple[ColumnPath, ...] = ()
 
     @property
     def name(self) -> str:
@@ -41,12 +54,18 @@ def list_columns(table: Mapping[str, Any]) -> tuple[Column, ...]:
     Iceberg keeps columns that were dropped in the catalog, marked as not current.
     """
     listed = [*table["StorageDescriptor"]["Columns"], *table.get("PartitionKeys", ())]
-    return tuple(
+    columns = [
         each
         for column in listed
         if column.get("Parameters", {}).get("iceberg.field.current", "true") == "true"
         for each in _expand((column["Name"],), column["Type"], column.get("Comment", ""))
-    )
+    ]
+    before: dict[ColumnPath, list[ColumnPath]] = defaultdict(list)
+    for each in columns:
+        name, *inside = _lower(each.path)
+        if now := read_replaced(name, each.comment.lower()):
+            before[(now, *inside)].append(each.path)
+    return tuple(replace(each, before=tuple(before[_lower(each.path)])) for each in columns)
 
 
 class Fields:

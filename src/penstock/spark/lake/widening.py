@@ -18,7 +18,6 @@ finds their part there, and by `jobs/maintain_lake.py`.
 from __future__ import annotations
 
 import logging
-import re
 from itertools import count
 from typing import Final
 
@@ -37,13 +36,12 @@ from penstock.spark.columns import (
 )
 from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable, repeat_commit
-from penstock.tables import Growth, NewColumn, cut_comment
+from penstock.tables import Growth, NewColumn, cut_comment, mark_replaced, read_replaced
 
 _LOG = logging.getLogger(__name__)
 
 _NEXT: Final = "_next_"
 _UNFILLED: Final = "penstock.unfilled."
-_BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 
 
 def grow_table(spark: SparkSession, table: IcebergTable, event: StructType) -> None:
@@ -72,7 +70,7 @@ def _rewrite_column(spark: SparkSession, table: IcebergTable, column: StructFiel
     try:
         _fill(spark, table, following, old)
         before = _free_name(table, column.name)
-        comment = f"{_comment(column.name)}{column.dataType.simpleString()}"
+        comment = f"{mark_replaced(column.name)}{column.dataType.simpleString()}"
         table.set_properties({f"{_UNFILLED}{before}": column.name})
         names = {old.name: before, following.name: column.name}
         table.rename(names, {old.name: cut_comment(comment)})
@@ -105,26 +103,16 @@ def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
 
 def find_replaced(columns: StructType) -> dict[str, str]:
     """Return the columns that were widened, by the names that the old ones have since."""
-    matches = {each.name: _BEFORE.fullmatch(each.name) for each in columns}
-    return {
-        name: match[1]
-        for name, match in matches.items()
-        if match is not None
-        and match[1] in columns.names
-        # An event may have a field with such a name.
-        and str(columns[name].metadata.get("comment")).startswith(_comment(match[1]))
+    found = {
+        each.name: read_replaced(each.name, str(each.metadata.get("comment"))) for each in columns
     }
+    return {name: now for name, now in found.items() if now is not None and now in columns.names}
 
 
 def whole_column(rows: DataFrame, name: str) -> Column:
     """Return a column of a table's rows; where it is null, what it was before it was widened."""
     old = [before for before, now in find_replaced(rows.schema).items() if now == name]
     return F.coalesce(name, *old).alias(name)
-
-
-def _comment(column: str) -> str:
-    """Return how the comment of an old column begins; the longest name leaves it whole."""
-    return f"{column} before it became "
 
 
 def _prepare(table: IcebergTable, column: StructField, old: StructField) -> StructField:

@@ -44,6 +44,23 @@ def test_columns_come_with_the_inside_of_structs() -> None:
     ]
 
 
+def test_a_widened_column_names_those_that_it_replaced() -> None:
+    kept = {
+        "_before_1_Spot": "Spot before it became struct<N:double>",
+        "_before_2_Spot": "Spot before it became struct<N:double,m:double>",
+        "_before_3_Spot": "field of an event",
+    }
+    listed = [{"Name": "Spot", "Type": "struct<N:double,m:double>"}]
+    listed += [{"Name": n, "Type": "struct<N:bigint>", "Comment": c} for n, c in kept.items()]
+
+    columns = list_columns({"StorageDescriptor": {"Columns": listed}})
+
+    assert {each.path: each.before for each in columns if each.before} == {
+        ("Spot",): (("_before_1_Spot",), ("_before_2_Spot",)),
+        ("Spot", "N"): (("_before_1_Spot", "N"), ("_before_2_Spot", "N")),
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "column"),
     [

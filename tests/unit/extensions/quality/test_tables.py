@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog.glue import GlueCatalog
 
-from penstock.aws import Athena
 from penstock.errors import (
     OperationError,
     PenstockError,
@@ -27,7 +22,6 @@ from penstock.extensions.quality.command import show
 from penstock.kafka import FoundOffsets
 from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
-from systems.sessions import REGION, make_session
 
 _ROOT = Path(__file__).parents[4]
 _NOW = datetime(2026, 11, 21, 18, tzinfo=UTC)
@@ -94,62 +88,6 @@ def registries(registered):
 @pytest.fixture(scope="module")
 def schema_ids(registered):
     return registered[1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lake:
-    """A bucket and a database of it."""
-
-    client: Any
-    endpoint: str
-    database: str
-    bucket: str
-
-    def make_iceberg(self, name, rows):
-        catalog = GlueCatalog(
-            "lake",
-            client=self.client("glue"),
-            **{
-                "warehouse": f"s3://{self.bucket}/warehouse",
-                "s3.endpoint": self.endpoint,
-                "s3.region": REGION,
-                "s3.access-key-id": "111111111111",
-                "s3.secret-access-key": "any",
-            },
-        )
-        catalog.create_table((self.database, name), rows.schema).append(rows)
-
-    def make_lines(self, name, columns, line):
-        """Make a table of one line of JSON."""
-        self.client("s3").put_object(Bucket=self.bucket, Key=f"{name}/a.json", Body=f"{line}\n")
-        storage = {
-            "Columns": [{"Name": column, "Type": kind} for column, kind in columns.items()],
-            "Location": f"s3://{self.bucket}/{name}/",
-            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
-        }
-        table = {"Name": name, "StorageDescriptor": storage}
-        self.client("glue").create_table(DatabaseName=self.database, TableInput=table)
-
-
-@pytest.fixture(scope="module")
-def lake(cloud, client):
-    name = f"quality-{secrets.token_hex(4)}"
-    where = {"LocationConstraint": REGION}
-    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
-    database = name.replace("-", "_")
-    client("glue").create_database(DatabaseInput={"Name": database})
-    return _Lake(client, cloud.endpoint, database, name)
-
-
-@pytest.fixture(scope="module")
-def athena(cloud, client, lake):
-    session = make_session("111111111111")
-    output = {"OutputLocation": f"s3://{lake.bucket}/results/"}
-    configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
-    client("athena").create_work_group(Name="quality", Configuration=configuration)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-        yield Athena("quality", 60, session)
 
 
 def row(schema_id, offset, *, partition=0, delay=timedelta(seconds=1), **values):
@@ -243,6 +181,44 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
         (1, 4),
         (3600, 1),
     ]
+
+
+def test_a_whole_number_that_a_double_rounds_is_no_null(lake, athena):
+    """It is kept in the column of before, which a column of doubles replaced."""
+    registry = MemoryRegistry()
+    spot = {"type": "record", "name": "Spot", "fields": [{"name": "n", "type": "long"}]}
+    fields = [{"name": "x", "type": "long"}, {"name": "spot", "type": spot}]
+    version = registry.register("r", {"type": "record", "name": "R", "fields": fields}).version
+    types = {name: kind for name, kind in _TYPES.items() if name.startswith("_")}
+    values = {
+        "x": [0.5, None, None], "_before_1_x": [None, 2**53 + 1, None],
+        "spot": [{"n": 0.5}, {"n": None}, {"n": None}],
+        "_before_1_spot": [{"n": 1}, {"n": 2**53 + 1}, None],
+    }  # fmt: skip
+    rows = [row(str(version.key), offset) for offset in (1, 2, 3)]
+    old = pa.struct([("n", pa.int64())])
+    kinds = (pa.float64(), pa.int64(), pa.struct([("n", pa.float64())]), old)
+    notes = ("", "x before it became double", "", "spot before it became struct<n:double>")
+    widened = [
+        pa.field(name, kind, metadata={"doc": note} if note else None)
+        for name, kind, note in zip(values, kinds, notes, strict=True)
+    ]
+    table = pa.table(
+        [*([one[key] for one in rows] for key in types), *values.values()],
+        pa.schema([*types.items(), *widened]),
+    )
+    lake.make_iceberg("widened", table)
+
+    name = f"{lake.database}.widened"
+    report = TableCheck(_SETTINGS, name, athena, Registries([registry])).run(_NOW)
+
+    details = {each.rule: each.detail for each in report.failed}
+    assert details["required-nulls"] == (
+        "x is null in 1 rows whose schema requires it; "
+        "spot.n is null in 1 rows whose schema requires it"
+    )
+    nulls = {each.column: (each.rows, each.nulls) for each in report.columns}
+    assert (nulls["x"], nulls["spot"], nulls["spot.n"]) == ((3, 1), (3, 0), (3, 1))
 
 
 def test_events_of_days_before_are_late_if_kafka_received_them_since(
