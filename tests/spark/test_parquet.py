@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from datetime import date
+from datetime import date, datetime
 
 import duckdb
+import pyarrow.dataset
 import pytest
+from pyspark.sql.functions import expr
 from pyspark.sql.types import StructType
 
 from localcloud.testing import wait_until
@@ -42,6 +44,16 @@ def test_a_batch_that_comes_again_takes_its_own_place(spark, tmp_path):
         (2, None, None, "t", NOON_MS),
         (3, 0.5, None, "t", NOON_MS),
     ]
+
+
+def test_other_readers_find_the_first_and_the_last_day(spark, tmp_path):
+    ends = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]
+    rows = make_rows(spark, "a string", *((f"{end:%Y-%m-%d %H:%M:%S}".zfill(19),) for end in ends))
+    event = rows.withColumn("event", expr("named_struct('a', CAST(event.a AS TIMESTAMP))"))
+    ParquetFiles(str(tmp_path)).write(event, part(0, 0))
+
+    found = [row["a"] for row in pyarrow.dataset.dataset(tmp_path).to_table(["a"]).to_pylist()]
+    assert [each.replace(tzinfo=None) for each in found] == ends
 
 
 def test_a_complete_part_is_not_overwritten_by_less(spark, tmp_path):

@@ -30,6 +30,9 @@ _SETTINGS: Final = {
     # An event may have both `Temp` and `temp`.
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
+    # Of plain files. Spark's default is a type that Parquet gave up: pyarrow reads another date for
+    # those before 1677 and after 2262.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 # Limits of the data that a driver keeps in memory, as it may run for months.
 _BOUNDS: Final = {
