@@ -128,6 +128,12 @@ locals {
     }
   }
 
+  # The schemas of each topic, as those name them who write it: AWS's serialisers call a schema as its topic.
+  _schemas = {
+    for topic in distinct(concat(keys(var.topics), flatten(var.consumers[*].writes))) :
+    topic => distinct(concat([topic], [for producer in values(local.producers) : producer.schema if producer.topic == topic]))
+  }
+
   # The environment variables of the functions, which commands use too (the output profiles).
   producer_environments = {
     for name, producer in local.producers : name => merge(producer.environment, {
@@ -178,13 +184,10 @@ locals {
           writes       = program.writes != null ? program.writes : can(regex(local.is_function, name)) ? [] : consumer.writes
         }
       }
-      topics   = consumer.topics
-      unframed = { for topic in consumer.topics : topic => var.topics[topic].unframed if try(var.topics[topic].unframed, null) != null }
-      writes   = consumer.writes
-      # AWS's serialisers call a schema as its topic.
-      written_schemas = distinct(flatten([
-        for topic in consumer.writes : [topic, [for producer in values(local.producers) : producer.schema if producer.topic == topic]]
-      ]))
+      topics          = consumer.topics
+      unframed        = { for topic in consumer.topics : topic => var.topics[topic].unframed if try(var.topics[topic].unframed, null) != null }
+      writes          = consumer.writes
+      written_schemas = distinct(flatten([for topic in consumer.writes : local._schemas[topic]]))
     }
   }
   # Those of all consumers; neither part of a key has an underscore.

@@ -143,7 +143,7 @@ locals {
           Action = concat(local._registering, ["glue:GetTags", "glue:ListSchemas"])
           Resource = concat(
             ["${local._registry}:registry/${var.registry}"],
-            [for topic in sort(client.writes) : "${local._registry}:schema/${var.registry}/${topic}"],
+            [for schema in distinct(flatten([for topic in sort(client.writes) : local._schemas[topic]])) : "${local._registry}:schema/${var.registry}/${schema}"],
           )
         },
         {

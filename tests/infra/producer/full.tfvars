@@ -3,7 +3,7 @@ account_id = "111111111111"
 prefix     = "acme-data-platform-kafka"
 region     = "ap-southeast-1"
 clients = {
-  audit = { access_lists = "read", security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], transactions = true, writes = ["sensor"] }
+  audit = { access_lists = "read", security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], transactions = true, writes = ["meter", "sensor"] }
   shell = { access_lists = "change", host = { instance_type = "t4g.micro" } }
 }
 cluster = {
