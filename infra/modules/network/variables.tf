@@ -39,7 +39,7 @@ variable "existing" {
   description = "A VPC that is there already, with DNS hostnames and resolution on, and a private subnet for each of zone_ids; only endpoints that it lacks are made in it."
   type = object({
     vpc_id = string
-    # By service, such as glue: the security group that lets the clients in.
+    # By service, such as glue: the security group of the endpoint, which must let in port 443 from the VPC: it gets no rule.
     interface_endpoints = optional(map(string), {})
     # The prefix lists of its gateway endpoints, by service: dynamodb and s3.
     prefix_list_ids = optional(map(string), {})
@@ -51,6 +51,18 @@ variable "existing" {
   validation {
     condition     = var.existing == null || length(setsubtract(var.zone_ids, try(keys(var.existing.subnet_ids), []))) == 0
     error_message = "existing.subnet_ids has the zones ${join(", ", try(keys(var.existing.subnet_ids), []))}; give a subnet for each of zone_ids, ${join(", ", var.zone_ids)}."
+  }
+  validation {
+    condition     = alltrue([for id in values(try(var.existing.interface_endpoints, {})) : can(regex("^sg-[0-9a-z]+$", id))])
+    error_message = "existing.interface_endpoints has ${jsonencode(try(var.existing.interface_endpoints, {}))}; give for each service the security group of its endpoint, such as sg-0123456789abcdef0, which must let in port 443 from the VPC."
+  }
+  validation {
+    condition     = alltrue([for id in values(try(var.existing.prefix_list_ids, {})) : can(regex("^pl-[0-9a-z]+$", id))])
+    error_message = "existing.prefix_list_ids has ${jsonencode(try(var.existing.prefix_list_ids, {}))}; give for dynamodb and s3 the ids that `aws ec2 describe-prefix-lists` prints, such as pl-0123456789abcdef0."
+  }
+  validation {
+    condition     = var.existing == null || can(regex("^vpc-[0-9a-z]+$", var.existing.vpc_id)) && alltrue([for id in try(var.existing.route_table_ids, []) : can(regex("^rtb-[0-9a-z]+$", id))]) && alltrue([for id in values(try(var.existing.subnet_ids, {})) : can(regex("^subnet-[0-9a-z]+$", id))])
+    error_message = "existing has the VPC ${try(var.existing.vpc_id, "")}, the route tables ${join(", ", try(var.existing.route_table_ids, []))} and the subnets ${join(", ", values(try(var.existing.subnet_ids, {})))}; give their ids, vpc-..., rtb-... and subnet-..., a subnet by the id of its zone."
   }
 }
 
