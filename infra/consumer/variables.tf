@@ -18,7 +18,7 @@ variable "clients" {
   description = "Programs of your own in this VPC, by name; the output clients has what each needs."
   type = map(object({
     # An instance to run it on; {} takes the defaults of infra/modules/client-host.
-    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), volume_gib = optional(number) }))
+    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), packages_bucket = optional(string), volume_gib = optional(number) }))
     security_group_id = optional(string)
   }))
   default = {}

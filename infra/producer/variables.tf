@@ -25,6 +25,7 @@ variable "clients" {
     host = optional(object({
       image_parameter = optional(string)
       instance_type   = optional(string)
+      packages_bucket = optional(string)
       volume_gib      = optional(number)
     }))
     reads             = optional(set(string), [])

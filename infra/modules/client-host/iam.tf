@@ -47,3 +47,19 @@ resource "aws_iam_role_policy" "session" {
     ]
   })
 }
+
+resource "aws_iam_role_policy" "packages" {
+  count = var.host.packages_bucket == null ? 0 : 1
+
+  name = "packages"
+  role = aws_iam_role.this.name
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid      = "ReadPackages"
+      Effect   = "Allow"
+      Action   = ["s3:GetObject"]
+      Resource = ["arn:${data.aws_partition.this.partition}:s3:::${var.host.packages_bucket}/*"]
+    }]
+  })
+}

@@ -4,10 +4,11 @@ variable "account_id" {
 }
 
 variable "host" {
-  description = "The instance: its type, the public parameter with the id of its image (of the type's architecture), and the size of its volume."
+  description = "The instance: its type, the public parameter with the id of its image (of the type's architecture), a bucket of the account whose objects it may read, and the size of its volume."
   type = object({
     image_parameter = optional(string, "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64")
     instance_type   = optional(string, "t4g.small")
+    packages_bucket = optional(string)
     volume_gib      = optional(number, 8)
   })
   default = {}
@@ -19,6 +20,10 @@ variable "host" {
   validation {
     condition     = can(regex("^[a-z0-9-]+[.][a-z0-9-]+$", var.host.instance_type))
     error_message = "host.instance_type is ${var.host.instance_type}; give a type of instance, such as t4g.small."
+  }
+  validation {
+    condition     = var.host.packages_bucket == null || can(regex("^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", var.host.packages_bucket))
+    error_message = "host.packages_bucket is ${coalesce(var.host.packages_bucket, "empty")}; give the name of a bucket, without s3:// and without a folder."
   }
   validation {
     condition     = var.host.volume_gib >= 8 && floor(var.host.volume_gib) == var.host.volume_gib

@@ -6,7 +6,7 @@ variable "bootstrap_servers" {
 variable "clients" {
   description = "The clients by name: a security group of their own, or a host, as infra/modules/client-host takes it."
   type = map(object({
-    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), volume_gib = optional(number) }))
+    host              = optional(object({ image_parameter = optional(string), instance_type = optional(string), packages_bucket = optional(string), volume_gib = optional(number) }))
     security_group_id = optional(string)
   }))
 
