@@ -25,6 +25,12 @@ _SPECIAL = (
 )
 
 
+class _NoRegionError(NoRegionError):
+    """No region is set; the message names the variable for it."""
+
+    fmt = "found no region, expected AWS_REGION"
+
+
 def find_address(session: Session, service: str, endpoint: str | None = None) -> tuple[str, str]:
     """Return the endpoint URL of a service, and the region that its requests are signed for.
 
@@ -38,7 +44,7 @@ def find_address(session: Session, service: str, endpoint: str | None = None) ->
     """
     region = session.get_config_variable("region")
     if not region:
-        raise NoRegionError
+        raise _NoRegionError
     if not _REGION.fullmatch(region):
         from botocore.utils import validate_region_name  # noqa: PLC0415
 

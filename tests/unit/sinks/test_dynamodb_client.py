@@ -252,7 +252,8 @@ def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
 
-    with pytest.raises(SettingsError, match="DynamoDB cannot be used: You must specify a region"):
+    message = "DynamoDB cannot be used: found no region, expected AWS_REGION$"
+    with pytest.raises(SettingsError, match=message):
         DynamoDbClient()
 
 
