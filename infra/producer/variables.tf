@@ -413,7 +413,7 @@ variable "region" {
 }
 
 variable "registry" {
-  description = "The name of the Glue registry; it cannot change: another name would be a registry without the schemas."
+  description = "The name of the Glue registry that this root makes, which must not exist yet; it cannot change: another name would be a registry without the schemas."
   type        = string
   default     = "penstock"
 }
