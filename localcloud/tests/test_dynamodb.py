@@ -35,6 +35,7 @@ def _nest(levels):
         ({"n": {"N": "1E126"}}, "Number overflow.*"),
         ({"l": {"L": [{"N": "1E-131"}]}}, "Number underflow.*"),
         ({"s": {"S": "x" * 410_000}}, "exceeded the maximum allowed size"),
+        ({"b": {"B": b"x" * 410_000}}, "exceeded the maximum allowed size"),
         ({"s": _nest(32)}, "Nesting Levels have exceeded supported limits"),
         ({"m": {"M": {"s": {"SS": ["a", "b", "a"]}}}}, r"\[a, b, a\] contains duplicates\."),
         ({"n": {"NS": ["1", "1.0"]}}, r"\[1, 1.0\] contains duplicates\."),
@@ -128,6 +129,69 @@ def test_an_expression_or_a_key_that_is_not_taken_is_refused(
         getattr(table, operation)(**request_)
 
     assert table.scan(TableName="rows")["Items"] == []
+
+
+@pytest.fixture
+def sorted_table(client):
+    dynamodb = client("dynamodb")
+    dynamodb.create_table(
+        TableName="sorted",
+        KeySchema=[
+            {"AttributeName": "id", "KeyType": "HASH"},
+            {"AttributeName": "at", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "id", "AttributeType": "S"},
+            {"AttributeName": "at", "AttributeType": "B"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield dynamodb
+    dynamodb.delete_table(TableName="sorted")
+
+
+_UNLIKE = "The provided key element does not match the schema"
+_EMPTY = "The AttributeValue for a key attribute cannot contain an empty"
+
+
+@pytest.mark.parametrize(
+    ("key", "error"),
+    [
+        ({"id": {"N": "1"}, "at": {"B": b"1"}}, _UNLIKE),
+        ({"id": {"S": "1"}}, _UNLIKE),
+        ({"id": {"S": "1"}, "at": {"B": b"1"}, "other": {"S": "1"}}, _UNLIKE),
+        ({"id": {"S": ""}, "at": {"B": b"1"}}, f"{_EMPTY} string value. Key: id"),
+        ({"id": {"S": "1"}, "at": {"B": b""}}, f"{_EMPTY} binary value. Key: at"),
+        ({"id": {"S": "ä" * 1024 + "x"}, "at": {"B": b"1"}}, "size limit of2048 bytes"),
+        ({"id": {"S": "1"}, "at": {"B": b"x" * 1025}}, "size limit of 1024 bytes"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_key_that_no_item_can_have_is_refused(sorted_table, key, error) -> None:
+    taken, named = {"id": {"S": "1"}, "at": {"B": b"1"}}, {"TableName": "sorted", "Key": key}
+    deletes = [{"DeleteRequest": {"Key": each}} for each in (taken, key)]
+    sorted_table.put_item(TableName="sorted", Item=taken)
+    calls = [
+        lambda: sorted_table.get_item(**named),
+        lambda: sorted_table.delete_item(**named),
+        lambda: sorted_table.update_item(**named),
+        lambda: sorted_table.batch_get_item(RequestItems={"sorted": {"Keys": [taken, key]}}),
+        lambda: sorted_table.batch_write_item(RequestItems={"sorted": deletes}),
+    ]
+
+    for call in calls:
+        with pytest.raises(ClientError, match=rf"\(ValidationException\).*{error}$"):
+            call()
+    assert sorted_table.scan(TableName="sorted")["Items"] == [taken]
+
+
+def test_keys_of_the_largest_sizes_are_found(sorted_table) -> None:
+    key = {"id": {"S": "ä" * 1024}, "at": {"B": b"x" * 1024}}
+    sorted_table.put_item(TableName="sorted", Item=key)
+
+    found = sorted_table.batch_get_item(RequestItems={"sorted": {"Keys": [key]}})
+
+    assert found["Responses"] == {"sorted": [key]}
 
 
 def test_paths_that_differ_are_compared_and_100_operands_are_taken(table) -> None:

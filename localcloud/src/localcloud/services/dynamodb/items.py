@@ -12,11 +12,26 @@ from moto.dynamodb.models.table import Table
 
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.dynamodb.expressions import check_expressions
-from localcloud.services.dynamodb.values import check_item, check_values, measure_item, refusal
+from localcloud.services.dynamodb.values import (
+    check_item,
+    check_key,
+    check_values,
+    measure_item,
+    refusal,
+)
 
 _MOST_REQUESTS: Final = 25
 _MOST_TRANSACTED: Final = 4 * 1024 * 1024  # bytes
 _PARTS: Final = (("PutRequest", "Item"), ("DeleteRequest", "Key"))
+
+
+@operation("dynamodb", "BatchGetItem")
+def read_batch(call: Call) -> HttpAnswer:
+    """Let moto find items by keys that items can have."""
+    for table, asked in call.params.get("RequestItems", {}).items():
+        for key in asked.get("Keys", []):
+            _check_key(call, table, key)
+    return call.forward()
 
 
 @operation("dynamodb", "BatchWriteItem")
@@ -40,7 +55,8 @@ def write_batch(call: Call) -> HttpAnswer:
 def use_items(call: Call) -> HttpAnswer:
     """Let moto write or find items within the limits of DynamoDB."""
     _check_items(call)
-    _check_types(call)
+    if "Key" in call.params:
+        _check_key(call, str(call.params["TableName"]), call.params["Key"])
     return call.forward()
 
 
@@ -99,15 +115,16 @@ def _list_requests(call: Call) -> Iterator[dict[str, Any]]:
         yield call.params
 
 
-def _check_types(call: Call) -> None:
-    """Refuse a key whose values are of other types than the table's."""
-    table = _find_table(call, str(call.params.get("TableName", "")))
-    key = call.params.get("Key")
-    if table is None or not isinstance(key, dict):
+def _check_key(call: Call, name: str, key: dict[str, Any]) -> None:
+    """Refuse a key that no item of a table can have."""
+    table = _find_table(call, name)
+    if table is None:
         return  # moto says so
     types = {each["AttributeName"]: each["AttributeType"] for each in table.attr}
-    if any(name in types and types[name] not in value for name, value in key.items()):
-        raise refusal("The provided key element does not match the schema")
+    try:
+        check_key(key, {each: types[each] for each in table.table_key_attrs})
+    except (AttributeError, InvalidOperation, TypeError, ValueError):
+        pass  # no value of DynamoDB: moto says so
 
 
 def _find_table(call: Call, name: str) -> Table | None:
@@ -123,6 +140,9 @@ def _check_keys(call: Call, name: str, requests: list[dict[str, Any]]) -> None:
     table = _find_table(call, name)
     if table is None:
         return  # moto says so
+    for each in requests:
+        if "DeleteRequest" in each:
+            _check_key(call, name, each["DeleteRequest"]["Key"])
     written = [each[kind][part] for each in requests for kind, part in _PARTS if kind in each]
     keys = [json.dumps([each.get(name) for name in table.table_key_attrs]) for each in written]
     if len(keys) > len(set(keys)):

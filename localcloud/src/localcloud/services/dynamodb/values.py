@@ -1,4 +1,4 @@
-"""The limits of values and items that moto does not have, or finds only after a part is written.
+"""Limits of keys, values and items that moto does not have, or finds only after a part is written.
 
 Sources: DynamoDB Developer Guide, "DynamoDB Item sizes and formats" and "Supported data types and
 naming rules".
@@ -6,6 +6,7 @@ naming rules".
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -15,6 +16,12 @@ from localcloud.door.errors import AwsError
 _Value = Mapping[str, Any]
 
 _MOST_BYTES: Final = 400 * 1024
+_MOST_OF_KEY: Final = (2048, 1024)  # bytes of a partition and of a sort key
+_TOO_LARGE: Final = {  # DynamoDB leaves out a space in the first one
+    2048: "Size of hashkey has exceeded the maximum size limit of2048 bytes",
+    1024: "Aggregated size of all range keys has exceeded the size limit of 1024 bytes",
+}
+_KINDS: Final = {"S": "string", "N": "number", "B": "binary"}
 _MOST_DIGITS: Final = 38
 _MOST_EXPONENT: Final = 125
 _LEAST_EXPONENT: Final = -130
@@ -35,6 +42,20 @@ def measure_item(item: Mapping[str, _Value]) -> int:
     return _measure_members(item)
 
 
+def check_key(key: Mapping[str, _Value], types: Mapping[str, str]) -> None:
+    """Refuse a key that no item can have; the types of the partition and sort key are by name."""
+    if {name: kind for name, value in key.items() for kind in value} != types:
+        raise refusal("The provided key element does not match the schema")
+    for most, (name, kind) in zip(_MOST_OF_KEY, types.items(), strict=False):
+        if not key[name][kind]:
+            raise refusal(
+                "One or more parameter values are not valid. The AttributeValue for a key "
+                f"attribute cannot contain an empty {_KINDS[kind]} value. Key: {name}"
+            )
+        if _measure(key[name], 1) > most:
+            raise refusal(f"One or more parameter values were invalid: {_TOO_LARGE[most]}")
+
+
 def check_values(values: Mapping[str, _Value]) -> None:
     """Refuse values of an update for the same reasons as an item."""
     _measure_members(values)
@@ -47,7 +68,7 @@ def _measure_members(members: Mapping[str, _Value], level: int = 1) -> int:
 
 
 def _measure(value: _Value, level: int) -> int:
-    """Return the bytes of a value; the API has binary values in Base64."""
+    """Return the bytes of a value; a stored binary value is in Base64."""
     if level > _MOST_LEVELS:
         raise refusal("Nesting Levels have exceeded supported limits")
     ((kind, content),) = value.items()
@@ -58,7 +79,7 @@ def _measure(value: _Value, level: int) -> int:
         case "N":
             size = _measure_number(content)
         case "B":
-            size = len(content) * 3 // 4
+            size = len(content if isinstance(content, bytes) else b64decode(content))
         case "SS" | "NS" | "BS":
             _check_set(kind, content)
             size = sum(_measure({kind[0]: each}, level) for each in content)
