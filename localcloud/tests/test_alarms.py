@@ -241,6 +241,26 @@ def test_an_alarm_that_is_not_evaluated_is_named(made, topic, control, account):
     assert (shown["name"], shown["not_evaluated"]) == ("math", "it is on an expression")
 
 
+@pytest.mark.parametrize(
+    ("period", "periods", "error"),
+    [
+        (3600, 168, None),
+        (3600, 169, "a week .* must be <= 604800"),
+        (3540, 25, "a day .* must be <= 86400"),
+        (30, 1, None),
+        (45, 1, "Period must be 10, 20, 30 or a multiple of 60"),
+    ],
+)
+def test_an_alarm_that_looks_back_too_far_is_refused(made, topic, period, periods, error):
+    if error is None:
+        _alarm(made, topic, Period=period, EvaluationPeriods=periods)
+        assert _state(made) == "INSUFFICIENT_DATA"
+    else:
+        with pytest.raises(ClientError, match=rf"\(ValidationError\).*{error}"):
+            _alarm(made, topic, Period=period, EvaluationPeriods=periods)
+        assert made("cloudwatch").describe_alarms()["MetricAlarms"] == []
+
+
 def test_a_failed_job_run_is_published_by_a_rule(made, client, topic, account):
     jobs = make_jobs(made, account)
     pattern = {

@@ -20,6 +20,14 @@ variable "alarms" {
     condition     = alltrue([for alarm in values(var.alarms) : contains(["breaching", "ignore", "missing", "notBreaching"], coalesce(alarm.missing, "missing"))])
     error_message = "Missing data is ${jsonencode({ for name, alarm in var.alarms : name => alarm.missing })}; choose breaching, ignore, missing or notBreaching."
   }
+  # CloudWatch refuses others when it makes the alarm.
+  validation {
+    condition = alltrue([
+      for alarm in values(var.alarms) :
+      coalesce(alarm.minutes, 5) >= 1 && floor(coalesce(alarm.minutes, 5)) == coalesce(alarm.minutes, 5) && coalesce(alarm.minutes, 5) * coalesce(alarm.periods, 1) <= (coalesce(alarm.minutes, 5) < 60 ? 1440 : 10080)
+    ])
+    error_message = "The alarms look back over ${jsonencode({ for name, alarm in var.alarms : name => "${coalesce(alarm.minutes, 5)} minutes x ${coalesce(alarm.periods, 1)}" })}; give whole minutes from 1 on, at most a day (1440) in all, or a week (10080) with minutes of 60 and more."
+  }
 }
 
 variable "functions" {

@@ -19,6 +19,7 @@ from moto.cloudwatch.models import cloudwatch_backends
 
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
+from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.door.pages import Pages
 from localcloud.metrics import Metric, clock, record_gauges
@@ -27,6 +28,8 @@ from localcloud.notices import NotPublishedError, publish
 _log = logging.getLogger(__name__)
 _MINUTE_SECONDS = 60
 _MOST_MINUTES = 1440
+_SHORT_PERIODS = (10, 20, 30)
+_HOUR, _DAY, _WEEK = 3_600, 86_400, 604_800
 _PAGES = Pages("NextToken", "MaxRecords", 100, "InvalidNextToken")
 _MOST_HISTORY = 10_000  # of an account and region; CloudWatch keeps 30 days
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -89,12 +92,27 @@ class AlarmWatch:
 def put_metric_alarm(call: Call) -> HttpAnswer:
     """Let moto store the alarm; a new one has no data yet, and a changed one keeps its state."""
     alarms, name = cloudwatch_backends[call.account][call.region].alarms, call.params["AlarmName"]
+    if "Period" in call.params:
+        _check_periods(int(call.params["Period"]), int(call.params["EvaluationPeriods"]))
     known = alarms.get(name)
     answer = call.forward()
     if name in alarms:
         alarms[name].state_value = known.state_value if known else _UNKNOWN
     call.cloud.state(AlarmWatch).start(call.cloud, call.account, call.region)
     return answer
+
+
+def _check_periods(period: int, periods: int) -> None:
+    """Refuse periods of other lengths, and a look back over more than a day or a week."""
+    if period not in _SHORT_PERIODS and (period < _MINUTE_SECONDS or period % _MINUTE_SECONDS):
+        raise AwsError("ValidationError", "Period must be 10, 20, 30 or a multiple of 60")
+    limit, time, which = (_DAY, "a day", "<") if period < _HOUR else (_WEEK, "a week", ">=")
+    if period * periods > limit:
+        raise AwsError(
+            "ValidationError",
+            f"Metrics cannot be checked across more than {time} (EvaluationPeriods * Period must "
+            f"be <= {limit}) for alarms using period {which} {_HOUR}",
+        )
 
 
 @operation("cloudwatch", "DescribeAlarmHistory")
