@@ -31,7 +31,21 @@ locals {
   # Spark would ask for no others. The usual types have four cores for each xlarge, and an unused slot costs little.
   # Steps have it, since other configurations of a cluster replace it.
   _slots_of_a_node = endswith(var.cluster.core_type, ".large") ? 2 : 4 * try(tonumber(regex("[.]([0-9]+)xlarge$", var.cluster.core_type)[0]), 1)
-  settings         = { "spark.default.parallelism" = tostring(var.cluster.core_nodes * local._slots_of_a_node) }
+  _settings        = { "spark.default.parallelism" = tostring(var.cluster.core_nodes * local._slots_of_a_node) }
+
+  # What spark-submit gets. EMR takes 10,240 characters of a step with its jar and the word before these; flags of
+  # `penstock submit` come to them.
+  most_characters = 10240
+  words = {
+    for name, run in var.runs : name => concat(
+      ["--deploy-mode", "client"],
+      flatten([for flag, places in { "--jars" = var.artifacts.jars, "--py-files" = [var.artifacts.pyfiles] } : [flag, join(",", places)] if length(places) > 0]),
+      flatten([for setting, value in merge(local._settings, run.settings) : ["--conf", "${setting}=${value}"]]),
+      [run.program],
+      run.arguments,
+    )
+  }
+  long_runs = [for name, words in local.words : name if length("command-runner.jarspark-submit${join("", words)}") > local.most_characters]
 
   _has_iceberg = anytrue([for jar in var.artifacts.jars : startswith(jar, "/usr/share/aws/iceberg/")])
   configurations = concat(

@@ -32,13 +32,12 @@ output "submit_commands" {
       cluster_id = aws_emr_cluster.this.id
       name       = name
       region     = var.region
-      words = concat(
-        ["--deploy-mode", "client"],
-        flatten([for flag, places in { "--jars" = var.artifacts.jars, "--py-files" = [var.artifacts.pyfiles] } : [flag, join(",", places)] if length(places) > 0]),
-        flatten([for setting, value in merge(local.settings, run.settings) : ["--conf", "${setting}=${value}"]]),
-        [run.program],
-        run.arguments,
-      )
+      words      = local.words[name]
     })
+  }
+
+  precondition {
+    condition     = length(local.long_runs) == 0
+    error_message = "The steps of ${join(", ", local.long_runs)} have more than ${local.most_characters} characters, which is the most that EMR takes of a step; give their jobs fewer tables, divided by several jobs, or run them on EMR Serverless."
   }
 }

@@ -316,6 +316,8 @@ _WRONG = [
     ({"Applications": [], "Steps": [submit("s", "s3://b/k.py")]}, "needs the application Spark"),
     ({"Steps": [submit("s", "--deploy-mode", "cluster", "x")]}, "--deploy-mode is cluster"),
     ({"Steps": [submit("s", "--verbose")]}, "spark-submit has no program"),
+    ({"Steps": [submit("s", "-", "x" * 10_209)]}, "has no program"),
+    ({"Steps": [submit("s", "-", "x" * 10_210)]}, "cannot exceed a total of 10240 characters"),
     (
         {"Steps": [submit("s", "--conf", "spark.executorEnv.P=/home/hadoop/p", "s3://b/k.py")]},
         "spark.executorEnv.P names /home/hadoop, which containers cannot read: they run as yarn",

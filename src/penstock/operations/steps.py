@@ -57,10 +57,10 @@ def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
             JobFlowId=cluster, Steps=[request]
         )
     except (ClientError, BotoCoreError) as error:
-        raise OperationError(
-            f"the step was not added to cluster {cluster}: {str(error).rstrip('.')}; a cluster "
-            "ends when it is idle, and an apply of the root makes a new one"
-        ) from error
+        said = f"the step was not added to cluster {cluster}: {str(error).rstrip('.')}"
+        if "job flow" in str(error):  # EMR's words for a cluster that has ended
+            said += "; a cluster ends when it is idle, and an apply of the root makes a new one"
+        raise OperationError(said) from error
     return JobStep(region, cluster, answer["StepIds"][0])
 
 

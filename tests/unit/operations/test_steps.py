@@ -111,10 +111,21 @@ def test_a_step_replaces_the_job_run_of_the_root_and_of_another_extension(
 def test_a_cluster_that_has_ended_is_named(
     stubs: dict[str, Stubber], put_out: Callable[..., Path]
 ) -> None:
-    stubs["emr"].add_client_error("add_job_flow_steps", "ValidationException", "terminated.")
+    ended = "A job flow that is shutting down, terminated, or finished may not be modified."
+    stubs["emr"].add_client_error("add_job_flow_steps", "ValidationException", ended)
 
-    said = "not added to cluster j-1: .* terminated; a cluster ends when it is idle"
+    said = "not added to cluster j-1: .* modified; a cluster ends when it is idle"
     with pytest.raises(OperationError, match=said):
+        submit_job(put_out(submit_commands={"totals": _command()}), "totals")
+
+
+def test_a_step_that_is_too_long_is_not_blamed_on_the_cluster(
+    stubs: dict[str, Stubber], put_out: Callable[..., Path]
+) -> None:
+    long = "The string values passed into HadoopJarStep object cannot exceed a total of 10240"
+    stubs["emr"].add_client_error("add_job_flow_steps", "ValidationException", f"{long}.")
+
+    with pytest.raises(OperationError, match=r"not added to cluster j-1: .* a total of 10240$"):
         submit_job(put_out(submit_commands={"totals": _command()}), "totals")
 
 

@@ -36,6 +36,7 @@ from localcloud.services.emr.views import show_step, step_state
 from localcloud.services.events.rules import send_event
 
 _MAX_STEPS = 256
+_MAX_CHARACTERS = 10_240  # of all strings of a step: API Reference, "AddJobFlowSteps"
 _GRACE_SECONDS = {"SEND_INTERRUPT": 15.0, "TERMINATE_PROCESS": 0.0}
 _RUNNER = "command-runner.jar"
 
@@ -67,6 +68,7 @@ def check_active(cluster: Cluster) -> None:
 def add_steps(call: Call, cluster: Cluster, asked: list[dict[str, Any]]) -> list[Step]:
     """Add steps to a cluster; none if one of them cannot run."""
     _check_actions(cluster, asked)
+    _check_lengths(asked)
     if len(cluster.steps) + len(asked) > _MAX_STEPS:
         raise AwsError(INVALID, f"Maximum number of steps for job flow exceeded: {_MAX_STEPS}")
     made = [_build(call, cluster, each) for each in asked]
@@ -83,6 +85,18 @@ def _check_actions(cluster: Cluster, asked: list[dict[str, Any]]) -> None:
                 INVALID,
                 f"ActionOnFailure {action} of the step {step['Name']} is not valid: the cluster's "
                 f"StepConcurrencyLevel is {cluster.step_limit}, which needs CONTINUE",
+            )
+
+
+def _check_lengths(asked: list[dict[str, Any]]) -> None:
+    for jar in (step["HadoopJarStep"] for step in asked):
+        pairs = [text for each in jar.get("Properties", []) for text in each.values()]
+        words = [jar["Jar"], jar.get("MainClass", ""), *jar.get("Args", []), *pairs]
+        if sum(map(len, words)) > _MAX_CHARACTERS:
+            raise AwsError(
+                INVALID,
+                "The string values passed into HadoopJarStep object cannot exceed a total of "
+                f"{_MAX_CHARACTERS} characters.",
             )
 
 
