@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -234,6 +235,48 @@ def test_a_dead_letter_is_kept_although_the_destination_is_gone(client):
     send(client, name, {"a": 1})
 
     assert wait_until("the dead letter", take) == {"a": 1}
+
+
+def test_an_event_that_no_queue_takes_is_counted_and_kept_in_a_bucket(client, calls):
+    queue, _ = make_queue(client, MaximumMessageSize="262144")
+    s3, name = client("s3"), f"b-{secrets.token_hex(4)}"
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    role = make_role(client)
+    allow(client, role, "*")
+    dead = {"DeadLetterConfig": {"TargetArn": queue}}
+    settings = calls[1] | dead
+    functions = [deploy(client, _FAILING, Role=role, **settings) for _ in range(2)]
+    for function, target in zip(functions, (f"arn:aws:s3:::{name}", queue), strict=True):
+        client("lambda").put_function_event_invoke_config(
+            FunctionName=function,
+            MaximumRetryAttempts=0,
+            DestinationConfig={"OnFailure": {"Destination": target}},
+        )
+    event = {"fails": True, "large": "x" * 262_144}
+
+    for function in functions:
+        send(client, function, event)
+
+    def count(metric, function):
+        found = client("cloudwatch").get_metric_statistics(
+            Namespace="AWS/Lambda",
+            MetricName=metric,
+            Dimensions=[{"Name": "FunctionName", "Value": function}],
+            StartTime=datetime.now(UTC) - timedelta(hours=1),
+            EndTime=datetime.now(UTC) + timedelta(hours=1),
+            Period=3600,
+            Statistics=["Sum"],
+        )["Datapoints"]
+        return sum(each["Sum"] for each in found)
+
+    for function in functions:
+        wait_until("the count", lambda function=function: count("DeadLetterErrors", function) == 1)
+    lost = [count("DestinationDeliveryFailures", function) for function in functions]
+    assert lost == [0, 1]
+    start = f"aws/lambda/async/{functions[0]}/"
+    (kept,) = s3.list_objects_v2(Bucket=name, Prefix=start)["Contents"]
+    record = json.loads(s3.get_object(Bucket=name, Key=kept["Key"])["Body"].read())
+    assert record["requestPayload"] == event
 
 
 def test_a_version_is_retried_by_its_own_configuration(client, calls):

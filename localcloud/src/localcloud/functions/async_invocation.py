@@ -17,6 +17,7 @@ from localcloud.destinations import send_dead_letter, send_record
 from localcloud.door.errors import AwsError
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
+from localcloud.metrics import Metric
 
 _log = logging.getLogger(__name__)
 # AWS waits one minute, then two; here the backoff is short.
@@ -49,21 +50,23 @@ def invoke_later(
         destination = settings.on_failure if failed else settings.on_success
         if destination:
             record = _make_record(spec, event, outcome, attempts, settings.max_retries)
-            with _reporting(spec, destination):
+            with _reporting(spec, destination, "DestinationDeliveryFailures"):
                 send_record(open_client, destination, f"async/{spec.name}", record)
         if failed and settings.dead_letters:
-            with _reporting(spec, settings.dead_letters):
+            with _reporting(spec, settings.dead_letters, "DeadLetterErrors"):
                 send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
 
     threading.Thread(target=run, name=f"async {spec.name}", daemon=True).start()
 
 
 @contextmanager
-def _reporting(spec: FunctionSpec, target: str) -> Iterator[None]:
-    """Log that a target gets nothing; Lambda sends to the other one all the same."""
+def _reporting(spec: FunctionSpec, target: str, metric: str) -> Iterator[None]:
+    """Count and log that a target gets nothing; Lambda sends to the other one all the same."""
     try:
         yield
     except Exception:
+        dimensions = {"FunctionName": spec.name}
+        Metric(spec.account, spec.region, "AWS/Lambda", metric, dimensions).record(1)
         _log.exception("%s gets nothing of %s", target, spec.arn)
 
 

@@ -1,4 +1,4 @@
-"""SQS is moto's."""
+"""SQS is moto's, except for limits of messages that AWS has."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ SERVICE = Service(
     endpoint="sqs",
     throttle=None,
     resources=list_resources,
+    operations=("messages",),
     actions={
         "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
         "DeleteMessageBatch": "DeleteMessage",
@@ -44,7 +45,7 @@ SERVICE = Service(
     moto=Moto(
         keeps=(
             "AddPermission ChangeMessageVisibility ChangeMessageVisibilityBatch CreateQueue "
-            "PurgeQueue ReceiveMessage SendMessage SendMessageBatch SetQueueAttributes TagQueue"
+            "PurgeQueue ReceiveMessage SetQueueAttributes TagQueue"
         ),
     ),
 )
