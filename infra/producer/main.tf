@@ -145,7 +145,7 @@ module "producer" {
   account_id   = var.account_id
   region       = var.region
   description  = each.value.policy == "fixed" ? "Writes JSON events to Kafka under a registered schema that they must fit" : "Writes any JSON event to Kafka under a schema that it registers as needed"
-  dead_letters = true
+  dead_letters = { bucket_arn = module.rejected_events.bucket.arn }
   environment  = local.producer_environments[each.key]
   log_days     = var.retention.log_days
   memory_mib   = each.value.memory_mib

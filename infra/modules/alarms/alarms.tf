@@ -71,6 +71,16 @@ locals {
         namespace   = "Penstock", metric = "UndeliveredEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
+      "${name}-large-failures" = {
+        description = "Events that ${producer.function} failed on three times did not go into its dead-letter queue, which takes 256 KiB; they are in the bucket of rejected events for 14 days, below aws/lambda/async/${producer.function}/. Fix the cause, then send them again."
+        namespace   = "AWS/Lambda", metric = "DeadLetterErrors"
+        dimensions  = { FunctionName = producer.function }
+      }
+      "${name}-delivery-failures" = {
+        description = "Lambda could not put events that ${producer.function} failed on three times into the bucket of rejected events, and those of more than 256 KiB are lost; compare the function's role, the bucket and its key with Terraform's, and ask the senders for them."
+        namespace   = "AWS/Lambda", metric = "DestinationDeliveryFailures"
+        dimensions  = { FunctionName = producer.function }
+      }
     }
   ]...)
 

@@ -74,7 +74,7 @@ resource "aws_iam_role_policy" "runtime" {
         Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
         Resource = "*"
       }],
-      !var.dead_letters ? [] : [{
+      var.dead_letters == null ? [] : [{
         Sid      = "KeepFailedEvents"
         Effect   = "Allow"
         Action   = ["sqs:SendMessage"]

@@ -1,5 +1,8 @@
 # Role and log group have the function's name, so each can be found from the others.
 locals {
+  # Each has a configuration of its own for asynchronous invocations.
+  qualifiers = var.dead_letters == null ? [] : var.package.snap_start ? ["$LATEST", "live"] : ["$LATEST"]
+
   python_versions = jsondecode(file("${path.module}/../releases.json")).lambda
 }
 
@@ -86,7 +89,7 @@ resource "aws_cloudwatch_log_group" "this" {
 # ---------------------------------------------------------------------------------------------
 
 resource "aws_sqs_queue" "dead_letters" {
-  count = var.dead_letters ? 1 : 0
+  count = var.dead_letters == null ? 0 : 1
 
   name                      = "${var.name}-dead-letters"
   message_retention_seconds = 1209600 # 14 days, SQS's maximum
@@ -94,7 +97,7 @@ resource "aws_sqs_queue" "dead_letters" {
 }
 
 resource "aws_sqs_queue_policy" "dead_letters" {
-  count = var.dead_letters ? 1 : 0
+  count = var.dead_letters == null ? 0 : 1
 
   queue_url = aws_sqs_queue.dead_letters[0].url
   policy = jsonencode({
@@ -108,6 +111,22 @@ resource "aws_sqs_queue_policy" "dead_letters" {
       Condition = { Bool = { "aws:SecureTransport" = "false" } }
     }]
   })
+}
+
+# The queue takes messages of 256 KiB, and an event may have 1 MiB: Lambda sends it to both.
+resource "aws_lambda_function_event_invoke_config" "this" {
+  for_each = toset(local.qualifiers)
+
+  function_name = aws_lambda_function.this.function_name
+  qualifier     = each.key
+
+  destination_config {
+    on_failure {
+      destination = var.dead_letters.bucket_arn
+    }
+  }
+
+  depends_on = [aws_lambda_alias.live]
 }
 
 # ---------------------------------------------------------------------------------------------

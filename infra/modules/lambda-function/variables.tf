@@ -9,9 +9,9 @@ variable "account_id" {
 }
 
 variable "dead_letters" {
-  description = "If true, keeps failed events of asynchronous invocations in a dead-letter queue."
-  type        = bool
-  default     = false
+  description = "Failed events of asynchronous invocations are kept in a dead-letter queue, which takes 256 KiB, and in this bucket, which policy_json must allow, below aws/lambda/async/NAME/; null for neither."
+  type        = object({ bucket_arn = string })
+  default     = null
 }
 
 variable "description" {

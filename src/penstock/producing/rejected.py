@@ -19,6 +19,8 @@ from penstock.producing.requests import is_api_call, split_request
 from penstock.schemas import read_number, scan_value, write_value
 
 _WRITERS = 8
+# Lambda puts events of asynchronous invocations that failed below this path, in a form of its own.
+_FAILED_INVOCATIONS = "aws/lambda/"
 _NO_DOCUMENT = "no document of a rejected event"
 _KINDS = {dict: "an object", int: "a number", list: "a list", str: "a string"}
 
@@ -258,7 +260,9 @@ class RejectedEvents:
         pages = self._s3.get_paginator("list_objects_v2")
         with self._translated("listed", prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
-                yield from (each["Key"] for each in page.get("Contents", ()))
+                for each in page.get("Contents", ()):
+                    if not each["Key"].startswith(_FAILED_INVOCATIONS):
+                        yield each["Key"]
 
     def list_producers(self) -> tuple[str, ...]:
         """Return the names of the producer functions that have events in the bucket.
@@ -272,6 +276,7 @@ class RejectedEvents:
                 each["Prefix"].removesuffix("/")
                 for page in pages.paginate(Bucket=self._bucket, Delimiter="/")
                 for each in page.get("CommonPrefixes", ())
+                if not _FAILED_INVOCATIONS.startswith(each["Prefix"])
             )
 
     def count(self, function: str, most: int) -> int:

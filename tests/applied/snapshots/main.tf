@@ -1,4 +1,4 @@
-# A function that starts from a snapshot, in a VPC of its own.
+# A function that starts from a snapshot, in a VPC of its own, and keeps the events that it fails on.
 terraform {
   required_providers {
     aws = {
@@ -53,8 +53,23 @@ module "function" {
     subnet_ids = values(module.network.workload_subnet_ids)
     egress     = {}
   }
-  package     = { path = var.package, architecture = var.architecture, python_version = var.python_version, snap_start = true }
-  policy_json = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Action = ["sts:GetCallerIdentity"], Resource = ["*"] }] })
+  dead_letters = { bucket_arn = module.rejected_events.bucket.arn }
+  package      = { path = var.package, architecture = var.architecture, python_version = var.python_version, snap_start = true }
+  policy_json  = module.rejected_events.writer_policies["penstock-snapshots"]
+}
+
+module "rejected_events" {
+  source = "../modules/rejected-events"
+
+  account_id = local.account_id
+  functions  = ["penstock-snapshots"]
+  prefix     = "penstock-snapshots"
+  region     = local.region
+  retention  = { force_destroy = true }
+}
+
+output "bucket" {
+  value = module.rejected_events.bucket.name
 }
 
 output "invoked_arn" {

@@ -2,7 +2,7 @@ account_id   = "222222222222"
 region       = "eu-west-1"
 name         = "penstock-analytics-consumer"
 description  = "Reads events from Kafka"
-dead_letters = true
+dead_letters = { bucket_arn = "arn:aws:s3:::penstock-analytics-rejected-222222222222-eu-central-1" }
 environment  = { KAFKA_SECURITY = "iam" }
 log_days     = 30
 memory_mib   = 1024

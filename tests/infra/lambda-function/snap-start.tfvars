@@ -7,5 +7,6 @@ network = {
   subnet_ids = ["subnet-0123456789abcdef0"]
   egress     = {}
 }
-package     = { path = "../../tests/data/tiny.zip", snap_start = true }
-policy_json = "{\"Statement\": []}"
+package      = { path = "../../tests/data/tiny.zip", snap_start = true }
+dead_letters = { bucket_arn = terraform_data.later.output }
+policy_json  = "{\"Statement\": []}"

@@ -183,6 +183,18 @@ def test_events_are_counted_by_producer_up_to_a_number(
     assert events.count("penstock", 10) == 0
 
 
+def test_events_of_failed_invocations_are_none_of_a_producer(
+    client: Callable[..., Any], bucket: str
+) -> None:
+    events = RejectedEvents(bucket)
+    events.keep([_EVENT], {})
+    key = "aws/lambda/async/penstock-producer/2026/11/21/2026-11-21T08.00.00-1"
+    client("s3").put_object(Bucket=bucket, Key=key, Body=b"{}")
+
+    assert events.list_producers() == ("penstock-producer",)
+    assert list(events.list()) == [_KEY]
+
+
 def test_counting_lists_no_more_keys_than_it_counts(bucket: str) -> None:
     events, asked = RejectedEvents(bucket), list[dict[str, Any]]()
 
