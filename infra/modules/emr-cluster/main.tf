@@ -27,6 +27,9 @@ locals {
       "spark.executorEnv.PYTHONPATH" = join(":", [for name in values(local._archive_names) : "./${name}"])
     },
   )
+  # A job that streams for months would fill the disks with its event log: Spark rolls it, and its history server deletes
+  # old files if it is told how many to keep.
+  _event_log = { "spark.eventLog.rolling.enabled" = "true", "spark.history.fs.eventLog.rolling.maxFilesToRetain" = "10" }
   # The most tasks of a batch for which jobs bound them. By default it is the cores of the executors that run, for which
   # Spark would ask for no others. The usual types have four cores for each xlarge, and an unused slot costs little.
   # Steps have it, since other configurations of a cluster replace it.
@@ -58,7 +61,7 @@ locals {
       },
       {
         Classification = "spark-defaults"
-        Properties     = merge(local._executor_settings, var.artifacts.configuration)
+        Properties     = merge(local._event_log, local._executor_settings, var.artifacts.configuration)
       },
     ],
     # EMR Release Guide, "Use an Iceberg cluster with Spark": with it, a cluster has Iceberg installed.

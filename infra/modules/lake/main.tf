@@ -18,6 +18,9 @@ module "bucket" {
   kms_key_arn   = module.key.arn
   outlived_by   = [aws_glue_catalog_database.this.id]
   replaced_days = var.keep_days.replaced
+  # A job that commits every ten seconds deletes thousands of files of metadata and of its checkpoint a day. Kept for a
+  # month, they would be most of the bucket, and Spark would list checkpoints through a quarter of a million deletions.
+  replaced_days_below = { for prefix in ["cdc/", "checkpoints/", "tables/"] : prefix => min(var.keep_days.replaced, var.keep_days.replaced_files) }
 }
 
 resource "aws_glue_catalog_database" "this" {

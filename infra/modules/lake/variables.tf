@@ -4,11 +4,12 @@ variable "account_id" {
 }
 
 variable "keep_days" {
-  description = "Retention in days: parked batches and records, query results, and replaced versions of objects; table data and the bytes of dead letters stay."
+  description = "Retention in days: parked batches and records, query results, replaced versions of objects, and of files of tables and checkpoints; table data and the bytes of dead letters stay."
   type = object({
-    parked   = optional(number, 365)
-    replaced = optional(number, 30)
-    results  = optional(number, 7)
+    parked         = optional(number, 365)
+    replaced       = optional(number, 30)
+    replaced_files = optional(number, 3)
+    results        = optional(number, 7)
   })
   default = {}
 

@@ -78,6 +78,24 @@ resource "aws_s3_bucket_lifecycle_configuration" "this" {
     }
   }
 
+  # Of two rules for an object, the shorter time holds.
+  dynamic "rule" {
+    for_each = var.replaced_days_below
+
+    content {
+      id     = "forget-what-was-replaced-below-${rule.key}"
+      status = "Enabled"
+
+      filter {
+        prefix = rule.key
+      }
+
+      noncurrent_version_expiration {
+        noncurrent_days = rule.value
+      }
+    }
+  }
+
   dynamic "rule" {
     for_each = var.expiry
 

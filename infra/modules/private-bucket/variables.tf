@@ -49,3 +49,14 @@ variable "replaced_days" {
     error_message = "replaced_days is ${var.replaced_days}; give at least 1, the time in which a mistake can be undone."
   }
 }
+
+variable "replaced_days_below" {
+  description = "Retention of replaced and deleted versions in days by prefix, where it is shorter."
+  type        = map(number)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for days in values(var.replaced_days_below) : days >= 1])
+    error_message = "replaced_days_below has ${jsonencode(var.replaced_days_below)}; give each at least 1, the time in which a mistake can be undone."
+  }
+}
