@@ -146,10 +146,13 @@ locals {
 
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
-  # The security groups of the clients of brokers and endpoints.
+  client_groups = { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id }
+
+  # The security groups of the clients of brokers and endpoints. Rules for a host have names of their own: a group that
+  # takes its place gets others, and the host's are deleted before its group, which EC2 would keep as long as one names it.
   clients = merge(
     { for name, producer in module.producer : name => producer.security_group_id },
-    { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
+    { for name, id in local.client_groups : contains(keys(local.hosts), name) ? "${name} (host)" : name => id },
     length(var.jobs) == 0 ? {} : { spark = module.spark["spark"].security_group_id },
     { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
   )

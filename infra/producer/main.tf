@@ -188,7 +188,7 @@ module "kafka_client" {
   name              = each.key
   policy_json       = local.client_policies[each.key]
   role_name         = try(module.client_host[each.key].role_name, null)
-  security_group_id = local.clients[each.key]
+  security_group_id = local.client_groups[each.key]
 }
 
 module "client_host" {

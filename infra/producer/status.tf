@@ -16,6 +16,7 @@ module "status" {
   producers = {
     for name, producer in local.producers : name => {
       function       = producer.function
+      policy         = producer.policy
       registry       = { secret_arn = try(producer.registry.secret_arn, null), url = local.producer_environments[name].PENSTOCK_REGISTRY }
       schema         = producer.schema
       version_budget = producer.version_budget

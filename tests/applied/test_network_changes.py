@@ -46,8 +46,10 @@ resource "aws_security_group" "own" {{
   vpc_id      = module.network.vpc_id
 }}
 
+# As both roots name them.
 locals {{
-  audit = var.host ? module.host[0].security_group_id : aws_security_group.own.id
+  host    = {{ for host in module.host : "audit (host)" => host.security_group_id }}
+  clients = var.host ? local.host : {{ audit = aws_security_group.own.id }}
 }}
 
 module "network" {{
@@ -56,7 +58,7 @@ module "network" {{
   account_id          = "{_ACCOUNT}"
   prefix              = "penstock"
   region              = "eu-central-1"
-  clients             = {{ audit = local.audit }}
+  clients             = local.clients
   gateway_endpoints   = ["s3"]
   interface_endpoints = ["sts"]
   zone_ids            = var.zones

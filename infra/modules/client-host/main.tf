@@ -67,9 +67,4 @@ resource "aws_security_group" "this" {
   vpc_id      = var.network.vpc_id
 
   tags = { Name = var.name }
-
-  lifecycle {
-    ignore_changes        = [description] # a new group of the same name could not be made first
-    create_before_destroy = true          # rules name it until they have changed
-  }
 }

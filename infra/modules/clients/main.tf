@@ -1,6 +1,8 @@
 # Other programs in the VPC: the policy and the egress rules of each, and on request a host to run it on.
 locals {
-  hosts  = { for name, client in var.clients : name => client.host if client.host != null }
+  hosts = { for name, client in var.clients : name => client.host if client.host != null }
+  # Rules for a host have names of their own: a group that takes its place gets others, and the host's are deleted before
+  # its group, which EC2 would keep as long as a rule names it.
   groups = { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.host[name].security_group_id }
   # That of the client, or that of all clients.
   logins = { for name in keys(var.clients) : name => lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "clients", null)) }

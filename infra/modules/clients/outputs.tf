@@ -17,6 +17,6 @@ output "clients" {
 }
 
 output "security_group_ids" {
-  description = "The security group of each client."
-  value       = local.groups
+  description = "The security group of each client, by its name for rules."
+  value       = { for name, id in local.groups : contains(keys(local.hosts), name) ? "${name} (host)" : name => id }
 }

@@ -13,7 +13,7 @@ locals {
 
   versions_left = {
     for name, schema in local._budgets : "${name}-versions-left" => merge(local._gauge, {
-      description = "The schema ${schema.schema} has fewer than ${schema.few} of ${schema.budget} versions left, without which new shapes of events are rejected. See with `penstock schema diff ${schema.schema}` which field keeps changing, or raise version_budget."
+      description = "The schema ${schema.schema} has fewer than ${schema.few} of ${schema.budget} versions left${schema.grows ? ", or as small a share of the characters of a version" : ""}, without which new shapes of events are rejected. See with `penstock schema diff ${schema.schema}` which field keeps changing${schema.grows ? " and whether data became names of fields" : ""}, or raise version_budget."
       metric      = "VersionsLeft", statistic = "Minimum", threshold = schema.few, comparison = "LessThanThreshold"
       dimensions  = { FunctionName = var.producers[name].function, Schema = schema.schema }
     })

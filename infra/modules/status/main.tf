@@ -10,6 +10,7 @@ locals {
     for name, producer in var.producers : name => {
       budget   = producer.version_budget
       few      = coalesce(var.status.versions_left, ceil(producer.version_budget / 5))
+      grows    = producer.policy == "grow"
       registry = producer.registry.url
       schema   = producer.schema
     } if producer.version_budget != null

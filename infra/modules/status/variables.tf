@@ -40,9 +40,10 @@ variable "platform" {
 }
 
 variable "producers" {
-  description = "The producer functions by the prefix of their alarms: function name, schema, registry, and the version budget of those that register versions."
+  description = "The producer functions by the prefix of their alarms: function name, schema, registry, and of those that register versions their policy and the version budget."
   type = map(object({
     function       = string
+    policy         = optional(string)
     registry       = object({ secret_arn = optional(string), url = string })
     schema         = string
     version_budget = optional(number)
@@ -50,8 +51,8 @@ variable "producers" {
   default = {}
 
   validation {
-    # As main.tf writes them, which says 60 characters more of each.
-    condition     = length(join("", [for one in values(var.producers) : "${one.function}${one.registry.url}${one.schema}"])) + 60 * length(var.producers) <= 3800
+    # As main.tf writes them, which says 75 characters more of each.
+    condition     = length(join("", [for one in values(var.producers) : "${one.function}${one.registry.url}${one.schema}"])) + 75 * length(var.producers) <= 3800
     error_message = "The ${length(var.producers)} producers have names, schemas and registries that are too long for the 4 KB of a function's variables; shorten them, or apply a second root for some."
   }
 }

@@ -24,12 +24,16 @@ _REGISTRY_SECONDS: Final = 10
 
 
 class Budget(NamedTuple):
-    """The schema that a producer registers versions of, and how many it may have."""
+    """The schema that a producer registers versions of, and how many it may have.
+
+    A schema that `grows` has all fields in each next version, whose length is limited too.
+    """
 
     registry: str
     schema: str
     budget: int
     few: int
+    grows: bool = False
 
 
 def _parse_producers(text: str) -> dict[str, Budget | None]:
@@ -51,7 +55,7 @@ class StatusSettings(Settings):
     producers: Mapping[str, Budget | None] | None = setting(
         "PENSTOCK_STATUS_PRODUCERS",
         "producer functions by name, as JSON: of each that registers versions, registry, schema,"
-        " budget (the most versions) and few (fewer left are too few)",
+        " budget (the most versions), few (fewer left are too few) and grows (by the policy grow)",
         parse=_parse_producers,
         default=None,
         secret=True,  # the URL of a registry may contain an external id
@@ -101,7 +105,8 @@ class DeadLetterCount:
 class VersionsLeft:
     """The number of versions that a schema has left of its budget; fewer than `few` are too few.
 
-    It is no larger a share of the budget than a definition's length leaves of the most characters.
+    Of a schema that grows, `left` is no larger a share of the budget than the last definition's
+    length leaves of the most characters.
     """
 
     producer: str
@@ -210,11 +215,13 @@ class StatusReader:
             if not versions and self._checks_registries:
                 load_admin(schema.registry).list_names()  # raises if the registry is not there
         except PenstockError as error:
-            return VersionsLeft(producer, *schema[1:], problem=str(error))
-        longest = max((measure_definition(each.schema) for each in versions), default=0)
-        room = math.ceil(schema.budget * (1 - longest))
+            return VersionsLeft(
+                producer, schema.schema, schema.budget, schema.few, problem=str(error)
+            )
+        length = measure_definition(versions[-1].schema) if versions and schema.grows else 0
+        room = math.floor(schema.budget * (1 - length))
         left = max(0, min(schema.budget - len(versions), room))
-        return VersionsLeft(producer, *schema[1:], left=left)
+        return VersionsLeft(producer, schema.schema, schema.budget, schema.few, left)
 
     def _open(self, url: str) -> SchemaRegistry:
         if url not in self._registries:

@@ -96,22 +96,25 @@ class VersionSet:
         if more > _MOST_GROWTH:
             raise VersionBudgetError(
                 f"the event needs a version with {more:,} more characters, expected at most "
-                f"{_MOST_GROWTH:,}: {self._describe_change(wanted)}; if data became names of "
-                "fields, make it values of fields, else send the new fields in several events"
+                f"{_MOST_GROWTH:,}: {self._describe_change(wanted)}, else send the new fields in "
+                "several events"
             )
 
     def warn(self, wanted: Schema, policy: Policy, budget: int) -> str:
         """Return why so much is used up by a new version, if it is half of what there is or more.
 
-        There are as many versions as the budget says, and so many characters of one.
+        There are as many versions as the budget says, and under GROW so many characters of one.
         """
-        count, length = len(self) + 1, measure_definition(wanted)
-        used = [f"{count} of at most {budget} versions"] if 2 * count >= budget else []
-        if 2 * length >= 1:
-            used.append(f"{length:.0%} of the {MAX_DEFINITION_CHARACTERS:,} characters of one")
-        if not used:
-            return ""
-        return f"{' and '.join(used)} are used: {self._advise(wanted, policy, budget)}"
+        count = len(self) + 1
+        if 2 * count >= budget:
+            advice = self._advise(wanted, policy, budget)
+            return f"{count} of at most {budget} versions are used: {advice}"
+        if policy is Policy.GROW and 2 * (length := measure_definition(wanted)) >= 1:
+            return (
+                f"{length:.0%} of the {MAX_DEFINITION_CHARACTERS:,} characters of a version are "
+                f"used: {self._describe_change(wanted)}, else choose another schema"
+            )
+        return ""
 
     def _advise(self, wanted: Schema, policy: Policy, budget: int) -> str:
         """Return the cause of many versions, and settings under which the event is written."""
@@ -122,12 +125,10 @@ class VersionSet:
                 "under the policy exact each combination of fields is a version; choose the policy"
                 f" grow, under which each new field is one, and {more}"
             )
-        return (
-            f"{self._describe_change(wanted)}; if data became names of fields, make it values of"
-            f" fields, else choose {more}"
-        )
+        return f"{self._describe_change(wanted)}, else choose {more}"
 
     def _describe_change(self, wanted: Schema) -> str:
         added = [] if self.merged is None else diff_schemas(self.merged, wanted).changes
         changes = ", ".join(str(each) for each in added[:_SHOWN_FIELDS]) or "all fields in one"
-        return f"the last change is {changes}"
+        advice = "if data became names of fields, make it values of fields"
+        return f"the last change is {changes}; {advice}"

@@ -30,10 +30,10 @@ _SETTINGS: Final = {
     # An event may have both `Temp` and `temp`.
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
-    # Of plain files. Spark's default is a type that Parquet gave up: pyarrow reads another date for
-    # those before 1677 and after 2262.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
+# Timestamps in plain files. Spark's default is a type that Parquet gave up: pyarrow reads another
+# date for those before 1677 and after 2262.
+_FILES: Final = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
 # Limits of the data that a driver keeps in memory, as it may run for months.
 _BOUNDS: Final = {
     "spark.sql.codegen.cache.maxEntries": "500",
@@ -46,7 +46,7 @@ _HIDDEN_OPTIONS: Final = {"spark.sql.redaction.options.regex": "(?i)url|keystore
 
 def session_settings() -> dict[str, str]:
     """Return the settings that every session starts with."""
-    return {**_SETTINGS, **_BOUNDS}
+    return {**_SETTINGS, **_FILES, **_BOUNDS}
 
 
 def build_session(name: str) -> SparkSession:

@@ -96,7 +96,7 @@ def test_half_of_the_characters_of_a_version_are_warned_of_too(producer: EventPr
 
     assert said[0]["schema"].get("warning") is None
     assert said[1]["schema"]["warning"].startswith(
-        "53% of the 170,000 characters of one are used: the last change is"
+        "53% of the 170,000 characters of a version are used: the last change is"
     )
 
 

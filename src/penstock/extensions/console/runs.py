@@ -45,20 +45,31 @@ class Run:
     _process: Process | None = field(default=None, repr=False)
 
     async def objects(self) -> AsyncGenerator[Any]:
-        """Yield each object when the command prints it, until one is too long for a page."""
+        """Yield each object when the command prints it, but those that are too long for a page."""
         if self._process is not None and self._process.stdout is not None:
-            while line := await self._read_line(self._process.stdout):
+            async for line in self._read_lines(self._process.stdout):
                 yield json.loads(line)
 
-    async def _read_line(self, stdout: asyncio.StreamReader) -> bytes:
-        try:
-            line = await stdout.readline()
-        except ValueError:  # what is left of it would be taken for the next one
-            most = _MOST_LINE // 2**20
-            self.error = f"found an object of more than {most} MiB; the command can print it\n"
-            return b""
-        self.size += len(line)
-        return line
+    async def _read_lines(self, stdout: asyncio.StreamReader) -> AsyncGenerator[bytes]:
+        is_cut = False
+        while True:
+            try:
+                line = await stdout.readuntil()
+            except asyncio.LimitOverrunError as error:
+                await stdout.readexactly(error.consumed)
+                is_cut = True
+                continue
+            except asyncio.IncompleteReadError as error:
+                line = error.partial
+            if not line:
+                return
+            if is_cut:  # this is its end
+                most = _MOST_LINE // 2**20
+                self.error = f"found an object of more than {most} MiB; the command can print it\n"
+                is_cut = False
+                continue
+            self.size += len(line)
+            yield line
 
     async def text(self) -> str:
         """Return all that the command prints, cut after the most that a line may have."""

@@ -42,9 +42,12 @@ def delete_subnet(call: Call) -> HttpAnswer:
 
 @operation("ec2", "DeleteSecurityGroup")
 def delete_security_group(call: Call) -> HttpAnswer:
-    """Delete a group that no interface has and no rule of another group names."""
-    group = call.params.get("GroupId", "")
-    if any(group in use.groups for use in (*_list_uses(call), *_list_rules(call, group))):
+    """Delete a group that no interface has and no rule of another group names.
+
+    One of the default VPC that is given by its name is not looked at.
+    """
+    group = call.params.get("GroupId")
+    if group and any(group in use.groups for use in (*_list_uses(call), *_list_rules(call, group))):
         raise AwsError("DependencyViolation", f"resource {group} has a dependent object")
     return call.forward()
 
@@ -82,9 +85,9 @@ def _list_uses(call: Call) -> Iterator[_Use]:
 
 
 def _list_rules(call: Call, group: str) -> Iterator[_Use]:
-    """Yield the groups that rules of other groups name."""
+    """Yield the groups that rules of other groups of its VPC name; those of others become stale."""
     for groups in list(ec2_backends[call.account][call.region].groups.values()):
         for each in list(groups.values()):
-            if each.id != group:
+            if group in groups and each.id != group:
                 rules = [*each.ingress_rules, *each.egress_rules]
                 yield _Use(set(), {rule.source_group.get("GroupId", "") for rule in rules})
