@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 from datetime import date, datetime
 
 import duckdb
@@ -17,12 +18,17 @@ from localcloud.testing.policies import allow, make_role, trust
 from penstock.aws import AwsClient, Service
 from penstock.errors import Reason, SchemaConflictError
 from penstock.extensions.parquet import glue_table
-from penstock.extensions.parquet.spark.columns import grow_columns, read_file_columns
+from penstock.extensions.parquet.spark.columns import (
+    PARTITION_KEYS,
+    grow_columns,
+    read_file_columns,
+)
 from penstock.extensions.parquet.spark.sink import ParquetFiles, ReplayedFiles
 from penstock.spark.lake.conversion import EventTime
 from systems.sessions import make_session
 from tests.spark.lakes import NOON_MS, make_rows, part
 
+_AT = EventTime("at")
 _DAY_MS = 24 * 3_600_000
 
 
@@ -105,8 +111,12 @@ class Catalog:
         self.glue.create_database(DatabaseInput={"Name": self.database})
         self.folder = folder
 
-    def open(self):
-        return ParquetFiles(f"file://{self.folder}", EventTime("at"), f"{self.database}.t")
+    def open(self, event_time=_AT, has_table=True):
+        table = f"{self.database}.t" if has_table else ""
+        return ParquetFiles(f"file://{self.folder}", event_time, table)
+
+    def table(self):
+        return glue_table.GlueTable(f"{self.database}.t", f"file://{self.folder}", PARTITION_KEYS)
 
     def columns(self):
         found = self.glue.get_table(DatabaseName=self.database, Name="t")["Table"]
@@ -221,6 +231,74 @@ def test_replays_that_were_killed_leave_each_row_once(spark, catalog, monkeypatc
 
     assert catalog.query("a, query") == [(1, "replay-one"), (2, "replay-three")]
     assert not cut.parent.exists()
+
+
+@pytest.mark.parametrize("kind", ["files", "table", "table with a day that Glue cannot compare"])
+def test_a_replay_opens_files_of_the_days_of_its_rows_only(spark, catalog, kind):
+    """Also if `days_before` was another: a row has its event's day, or that of Kafka."""
+    has_table = kind != "files"
+    times = [EventTime("at", 2), EventTime("at", 9)]
+    before, now = times if kind == "files" else reversed(times)
+    days = [NOON_MS - days * _DAY_MS for days in (0, 1, 6, 5)]
+    rows = make_rows(spark, "at bigint, a int", *((day, at) for at, day in enumerate(days)))
+    catalog.open(before, has_table).write(rows, part(7, 0))
+    for day in ("2026-11-20", "2026-11-15"):
+        _spoil(catalog.folder / f"query=q/batch=7/part=0/day={day}")
+    cut = catalog.folder / "query=q/batch=8/part=0/day=2026-11-21"
+    shutil.copytree(catalog.folder / "query=q/batch=7/part=0/day=2026-11-21", cut)
+    if "compare" in kind:
+        catalog.table().add_partitions({("q", "1", "0", "+294247-01-10"): "file:///none"})
+
+    files = ReplayedFiles(spark, catalog.open(now, has_table))
+    again = make_rows(spark, "at bigint, a int", (days[3], 3), (days[0], 9), first=3)
+    for number, wanted in enumerate(("_offset = 3", "TRUE", "TRUE")):
+        files.write(again.filter(wanted), part(number, 0, query="r"))
+        shutil.rmtree(cut, ignore_errors=True)  # the job that consumes writes the part again
+
+    found = [path.parent for path in catalog.folder.glob("query=replay-*/*/*/*/*.parquet")]
+    assert found == [catalog.folder / "query=replay-r/batch=1/part=0/day=2026-11-21"]
+
+
+def test_a_replay_reads_what_the_table_has(spark, catalog):
+    """A part without partitions is of a batch that is not over, which a replay leaves alone."""
+    catalog.open().write(make_rows(spark, "a int", (1,), (2,)), part(7, 0))
+    incomplete = catalog.folder / "query=q/batch=8/part=0/day=2026-11-21"
+    shutil.copytree(catalog.folder / "query=q/batch=7/part=0/day=2026-11-21", incomplete)
+    _spoil(incomplete)
+    shutil.rmtree(catalog.folder / "query=q/batch=7")  # as a lifecycle rule does
+
+    ReplayedFiles(spark, catalog.open()).write(make_rows(spark, "a int", (2,)), part(0, 0))
+
+    assert len(list(catalog.folder.glob("query=replay-q/*/*/*/*.parquet"))) == 1
+
+
+def _spoil(folder):
+    """Let the files of a folder be such as no reader can open."""
+    for path in folder.glob("*.parquet"):
+        path.write_bytes(b"none")
+        path.with_name(f".{path.name}.crc").unlink()
+
+
+def test_parts_of_replays_that_are_finished_are_left_alone(spark, catalog, monkeypatch):
+    """A replay looks for those that are not once, and not for each of its batches."""
+    for at, name in enumerate(("one", "two")):
+        rows = make_rows(spark, "a int", (1,), first=at)
+        ReplayedFiles(spark, catalog.open()).write(rows, part(0, 0, query=name))
+    added, looked = [], []
+    add, look = glue_table.GlueTable.add_partitions, ParquetFiles.finish_replays
+    monkeypatch.setattr(
+        glue_table.GlueTable, "add_partitions", lambda *given: (added.append(given), add(*given))
+    )
+    monkeypatch.setattr(
+        ParquetFiles, "finish_replays", lambda *given: (looked.append(given), look(*given))
+    )
+
+    files = ReplayedFiles(spark, catalog.open())
+    for at in (2, 3):
+        files.write(make_rows(spark, "a int", (1,), first=at), part(at, 0, query="x"))
+
+    assert [{batch for _, batch, *_ in partitions} for _, partitions in added] == [{"2"}, {"3"}]
+    assert len(looked) == 1
 
 
 def _die(*_):

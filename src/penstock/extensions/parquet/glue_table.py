@@ -6,7 +6,7 @@ so that a reader of the table sees whole parts only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from http.client import HTTPException
 from typing import Any, Final, TypeAlias
 
@@ -24,6 +24,8 @@ _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=
 _PARTITIONS_AT_ONCE: Final = 100  # the limit of BatchCreatePartition
 _PASSING: Final = frozenset({Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT})
 _DENIED: Final = frozenset({Fault.DENIED, Fault.SKEWED})
+# What Glue answers without a table, and for a value that is none of its key's type.
+_INCOMPARABLE: Final = frozenset({Fault.MISSING, Fault.UNKNOWN})
 _FORMAT: Final = {
     "InputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
     "OutputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
@@ -89,15 +91,25 @@ class GlueTable:
 
     def has_partition(self, condition: str) -> bool:
         """Return whether a partition matches a condition on the keys, such as `batch = 7`."""
-        request = {**self._name(), "Expression": condition, "ExcludeColumnSchema": True}
-        token: str | None = ""
-        while token is not None:
-            more = {"NextToken": token} if token else {}
-            found = self._call("GetPartitions", {**request, **more})
-            if found["Partitions"]:
-                return True
-            token = found.get("NextToken")
-        return False
+        return any(self._read_partitions(condition))
+
+    def find_partitions(self, condition: str) -> dict[tuple[str, ...], str] | None:
+        """Return the partitions that match a condition: their locations, by values of the keys.
+
+        It is None without a table, and if Glue cannot compare, as it refuses to if a value of one
+        of the partitions, such as a day after the year 9999, is none of its key's type.
+        """
+        found: dict[tuple[str, ...], str] = {}
+        try:
+            for page in self._read_partitions(condition, _INCOMPARABLE):
+                found |= {
+                    tuple(each["Values"]): each["StorageDescriptor"]["Location"] for each in page
+                }
+        except ClientError as error:
+            if classify(error) not in _INCOMPARABLE:
+                raise
+            return None
+        return found
 
     def add_partitions(self, partitions: Mapping[tuple[str, ...], str]) -> None:
         """Add partitions: their locations, by values of the keys; those that exist stay.
@@ -122,13 +134,25 @@ class GlueTable:
                         f"{error.get('ErrorMessage', '')}"
                     )
 
+    def _read_partitions(
+        self, condition: str, final: Collection[Fault] = ()
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Yield the partitions that match a condition, by page."""
+        request = {**self._name(), "Expression": condition, "ExcludeColumnSchema": True}
+        token: str | None = ""
+        while token is not None:
+            more = {"NextToken": token} if token else {}
+            found = self._call("GetPartitions", {**request, **more}, final)
+            yield found["Partitions"]
+            token = found.get("NextToken")
+
     def _name(self) -> dict[str, str]:
         return {**self._place, "TableName": self._table}
 
     def _find_table(self) -> dict[str, Any] | None:
         request = {**self._place, "Name": self._table}
         try:
-            table: dict[str, Any] = self._call("GetTable", request, Fault.MISSING)["Table"]
+            table: dict[str, Any] = self._call("GetTable", request, {Fault.MISSING})["Table"]
         except ClientError as error:
             if classify(error) is not Fault.MISSING:
                 raise
@@ -175,7 +199,7 @@ class GlueTable:
             more = {"VersionId": table["VersionId"]} if "VersionId" in table else {}
         request = {**self._place, "TableInput": {**given, "StorageDescriptor": storage}, **more}
         try:
-            self._call(operation, request, lost)
+            self._call(operation, request, {lost})
         except ClientError as error:
             if classify(error) is not lost:
                 raise
@@ -183,9 +207,9 @@ class GlueTable:
         return True
 
     def _call(
-        self, operation: str, request: Mapping[str, Any], final: Fault | None = None
+        self, operation: str, request: Mapping[str, Any], final: Collection[Fault] = ()
     ) -> dict[str, Any]:
-        """Make a call; retry a failure that may be temporary, unless its fault is `final`."""
+        """Make a call; retry a failure that may be temporary, unless its fault is in `final`."""
         problem: Exception | None = None
         for _ in self._attempts:
             try:
@@ -193,7 +217,7 @@ class GlueTable:
             except (ClientError, BotoCoreError, OSError, HTTPException, ValueError) as error:
                 problem = error
                 fault = classify(error)
-                if fault is final:
+                if fault in final and isinstance(error, ClientError):
                     raise
                 if fault in _DENIED:
                     raise SinkAccessDeniedError(f"{self.name}: {error}") from error

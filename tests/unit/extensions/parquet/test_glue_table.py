@@ -210,8 +210,41 @@ def test_a_partition_that_glue_refuses_is_an_error(open_table):
 
 
 def test_partitions_are_looked_for_on_all_pages(open_table):
-    pages = iter([{"Partitions": [], "NextToken": "x"}, {"Partitions": [{}]}])
+    found = {"Values": ["1", "2026-11-22"], "StorageDescriptor": {"Location": "s3://b/x/"}}
+    pages = [{"Partitions": [], "NextToken": "x"}, {"Partitions": [found]}]
+    answers = iter(pages * 2)
     client = _Answers()
-    client.call = lambda _operation, _request: next(pages)
+    client.call = lambda _operation, _request: next(answers)
 
     assert open_table(client=client).has_partition("batch = 1")
+    assert open_table(client=client).find_partitions("batch = 1") == {
+        ("1", "2026-11-22"): "s3://b/x/"
+    }
+
+
+def test_partitions_of_days_are_found_unless_glue_cannot_compare(open_table):
+    table = open_table()
+    is_among = "day IN ('2026-11-22', '2026-11-24')"
+    assert table.find_partitions(is_among) is None  # there is no table
+    places = {(str(n), f"2026-11-2{n}"): f"s3://b/plain/batch={n}/" for n in range(1, 5)}
+    table.add_partitions(places)
+
+    assert table.find_partitions(is_among) == dict(list(places.items())[1::2])
+    assert table.find_partitions("day IN ('+294247-01-10')") is None
+    table.add_partitions({("9", "+294247-01-10"): "s3://b/plain/batch=9/"})
+    assert table.find_partitions(is_among) is None
+    assert len(table.find_partitions("batch > 0")) == 5
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("AccessDeniedException", SinkAccessDeniedError),
+        ("InternalServiceException", SinkUnavailableError),
+    ],
+)
+def test_partitions_that_glue_does_not_tell_are_an_error(open_table, code, error):
+    with pytest.raises(error, match=code):
+        open_table(client=_Answers(GetPartitions=code), attempts=_SHORT).find_partitions(
+            "batch > 0"
+        )

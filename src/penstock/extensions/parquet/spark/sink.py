@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, Self
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.consuming import ErrorSink
@@ -45,6 +46,8 @@ _CATALOG: Final = re.compile(r"[a-z0-9_{}]+\.[a-z0-9_{}]+")
 _EVENT_TIME: Final = EventTime()
 _COMPLETE: Final = "_SUCCESS"
 _DAY: Final = "day"
+_DAYS_AT_ONCE: Final = 100  # Glue takes an expression of 2,048 characters
+_EVER: Final = 10_000_000  # days
 _REPLAY: Final = "replay-"
 _KEY: Final = ("_topic", "_kafka_partition", "_offset", "_kafka_timestamp")  # of a record
 # Without it, a task sorts its rows by day. `EventTime` limits the days.
@@ -156,13 +159,47 @@ class ParquetFiles(Sink):
     def finish_replays(self, spark: SparkSession) -> None:
         """Finish the parts of killed replays, which have another name when they run again.
 
-        Complete parts get their partitions. Other parts are deleted; a later replay writes them.
+        Complete parts get their partitions, unless they have them. Other parts are deleted; a later
+        replay writes them.
         """
+        condition = f"query LIKE '{_REPLAY}%'"
+        done = (self._table and self._table.find_partitions(condition)) or {}
         for place in self._find_replayed(spark):
+            partitions = self._find_partitions(spark, place).keys() if done else set()
+            if partitions and partitions <= done.keys():
+                continue
             if self._is_complete(spark, place):
                 self._add_partitions(spark, place)
             else:
                 self._files(spark, place).delete_all()
+
+    def find_days(self, rows: DataFrame) -> list[str]:
+        """Return the days that earlier rows of the same records may have.
+
+        They are those of the events' times and of Kafka's timestamps: which of the two a row has
+        depends on `days_before`, which may have been another one.
+        """
+        time = replace(self._event_time, days_before=_EVER).write(event_type(rows))
+        days = ", ".join(
+            f"CAST(CAST({each} AS DATE) AS STRING)" for each in (time, "_kafka_timestamp")
+        )
+        found = rows.selectExpr(f"EXPLODE(ARRAY({days})) AS {_DAY}").distinct()
+        return sorted(row[_DAY] for row in found.collect())
+
+    def find_folders(self, days: Sequence[str]) -> list[str] | None:
+        """Return the folders of some days that the Glue table has; None if Glue cannot tell."""
+        if self._table is None:
+            return None
+        folders: list[str] = []
+        for first in range(0, len(days), _DAYS_AT_ONCE):
+            some = ", ".join(f"'{day}'" for day in days[first : first + _DAYS_AT_ONCE])
+            found = self._table.find_partitions(f"{_DAY} IN ({some})")
+            if found is None:
+                name = self._table.name
+                _LOG.warning("Glue compares no days of %s: all of %s is listed", name, self.path)
+                return None
+            folders += found.values()
+        return folders
 
     def _write_rows(self, rows: DataFrame, place: _Place, columns: StructType) -> None:
         event = event_type(rows)
@@ -203,17 +240,17 @@ class ParquetFiles(Sink):
         return self._table.has_partition(place.condition)
 
     def _add_partitions(self, spark: SparkSession, place: _Place) -> None:
-        if self._table is None:
-            return
-        folders = [name for name in self._files(spark, place).names() if name != _COMPLETE]
+        if self._table is not None:
+            self._table.add_partitions(self._find_partitions(spark, place))
+
+    def _find_partitions(self, spark: SparkSession, place: _Place) -> dict[tuple[str, ...], str]:
+        """Return the partitions of the files of a part: their locations, by values of the keys."""
         base = (place.query, str(place.batch), str(place.part))
-        self._table.add_partitions(
-            {
-                (*base, folder.removeprefix(f"{_DAY}=")): f"{self.path}/{place.folder}/{folder}/"
-                for folder in folders
-                if folder.startswith(f"{_DAY}=")
-            }
-        )
+        return {
+            (*base, name.removeprefix(f"{_DAY}=")): f"{self.path}/{place.folder}/{name}/"
+            for name in self._files(spark, place).names()
+            if name.startswith(f"{_DAY}=")
+        }
 
     def _find_replayed(self, spark: SparkSession) -> Iterator[_Place]:
         pattern = f"query={_REPLAY}*/batch=*/part=*"
@@ -223,30 +260,63 @@ class ParquetFiles(Sink):
         return StateFiles(spark, f"{self.path}/{place.folder}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReplayedFiles(Sink):
-    """A folder of Parquet files that skips rows it has already."""
+    """A folder of Parquet files that skips rows it has already, for one replay.
+
+    It opens only the files of days that earlier rows may have. Those of a Glue table are its
+    partitions; else all files are listed, once.
+    """
 
     spark: SparkSession
     files: ParquetFiles
+    _are_finished: bool = False  # the parts of earlier replays
+    _listed: DataFrame | None = None  # the files that were there before this replay
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the rows that are missing to a folder of their own."""
-        self.files.finish_replays(self.spark)
-        missing = drop_present(rows, _read_places(self.spark, self.files.path))
+        if not self._are_finished:
+            self.files.finish_replays(self.spark)
+            self._are_finished = True
+        days = self.files.find_days(rows)
+        folders = self.files.find_folders(days)
+        if folders is None:
+            found = self._list_places(days, part)
+        else:
+            found = _read_places(self.spark, folders)
+        missing = drop_present(rows, found)
         return {} if missing.isEmpty() else self.files.replay(missing, part)
 
+    def _list_places(self, days: Sequence[str], part: Part) -> DataFrame:
+        """Return the places of the records of days, in earlier files and in those of this replay.
 
-def _read_places(spark: SparkSession, path: str) -> DataFrame:
-    """Return the places of the records in a folder of files, which may not exist."""
+        A replay may select a record twice: each stage that gave it up has a row.
+        """
+        path = self.files.path
+        if self._listed is None:
+            self._listed = _read_places(self.spark, [path])
+        own = _read_places(self.spark, [f"{path}/query={_REPLAY}{part.batch.query}"])
+        # Spark opens only the files that this leaves.
+        return self._listed.union(own).filter(F.col(_DAY).isin(days))
+
+
+def _read_places(spark: SparkSession, folders: Sequence[str]) -> DataFrame:
+    """Return the places and days of the records in folders of files, which may not exist."""
     columns = ", ".join(f"{name} {COORDINATES[name]}" for name in _KEY)
-    reader = spark.read.schema(columns).option("recursiveFileLookup", "true")
+    # A part that was cut off is written again, and its files go.
+    options = {"recursiveFileLookup": "true", "ignoreMissingFiles": "true"}
+    reader = spark.read.schema(columns).options(**options)
     try:
-        return reader.parquet(path)
+        found = reader.parquet(*folders) if folders else None
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
-        return spark.createDataFrame([], columns)
+        there = [each for each in folders if StateFiles(spark, each).names()]
+        found = reader.parquet(*there) if there else None
+    if found is None:
+        return spark.createDataFrame([], f"{columns}, {_DAY} string")
+    day = F.regexp_extract("_metadata.file_path", f"/{_DAY}=([^/]*)/[^/]*$", 1)
+    return found.select(*_KEY, day.alias(_DAY))
 
 
 def _open(settings: ParquetSettings, context: SinkContext) -> ParquetFiles:
