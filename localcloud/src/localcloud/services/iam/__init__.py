@@ -1,4 +1,4 @@
-"""IAM is moto's; here are the quotas of policies that moto lacks."""
+"""IAM is moto's; here are the quotas of policies that moto lacks, and what keeps a policy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SERVICE = Service(
     endpoint=None,
     throttle=ErrorCode("Throttling", 400),
     resources=list_resources,
-    operations=("policy_quotas",),
+    operations=("policy_deletes", "policy_quotas"),
     policies=Policies(
         "MalformedPolicyDocument",
         'Invalid principal in policy: "AWS":"{}"',
