@@ -239,3 +239,29 @@ def test_iceberg_too_is_read_with_the_rights_of_the_caller(lake, as_role):
     assert "ACCESS_DENIED" in reason
     full = lake.start("SELECT * FROM readings", athena=as_role(*_ALL, "s3:PutObject", "s3:Get*"))
     assert lake.wait_end(full)["Status"]["State"] == "SUCCEEDED"
+
+
+def test_a_work_group_with_queries_is_deleted_only_with_what_it_has(lake, group):
+    name, empty = group(), group()
+    said = f"WorkGroup {name} is not empty"
+    query = lake.start("SELECT 1", WorkGroup=name)
+    lake.wait_end(query)
+
+    assert refused(lake.athena.delete_work_group, WorkGroup=name) == said
+
+    lake.athena.delete_work_group(WorkGroup=name, RecursiveDeleteOption=True)
+    lake.athena.delete_work_group(WorkGroup=empty)
+    assert refused(lake.athena.get_query_execution, QueryExecutionId=query).endswith("not found")
+
+
+def test_a_work_group_with_saved_queries_is_not_empty(lake, group):
+    name = group()
+    saved = {"Name": "one", "Database": lake.database, "QueryString": "SELECT 1"}
+    lake.athena.create_named_query(WorkGroup=name, **saved)
+
+    said = f"WorkGroup {name} is not empty"
+    assert refused(lake.athena.delete_work_group, WorkGroup=name) == said
+
+
+def test_the_primary_work_group_stays(lake):
+    refused(lake.athena.delete_work_group, WorkGroup="primary")
