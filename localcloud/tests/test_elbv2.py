@@ -102,3 +102,15 @@ def test_a_target_that_is_not_registered_is_not_healthy(accounts):
     assert found["TargetHealthDescriptions"][0]["TargetHealth"]["State"] == "unavailable"
     with pytest.raises(ClientError, match="TargetGroupNotFound"):
         accounts.elb.describe_target_health(TargetGroupArn="arn:none")
+
+
+def test_a_load_balancer_of_an_endpoint_service_stays(accounts):
+    balancer = accounts.brokers[0].balancer
+    said = "cannot be deleted because it is currently associated with another service"
+
+    with pytest.raises(ClientError, match=rf"ResourceInUse.*'{balancer}' {said}"):
+        accounts.elb.delete_load_balancer(LoadBalancerArn=balancer)
+
+    free = make_balancer(accounts, "free", Type="network")
+    accounts.elb.delete_load_balancer(LoadBalancerArn=free)
+    accounts.elb.delete_load_balancer(LoadBalancerArn=free)  # again: it has been deleted

@@ -65,6 +65,11 @@ def show(rds, name="films"):
     return rds.describe_db_instances(DBInstanceIdentifier=name)["DBInstances"][0]
 
 
+def list_subnets(rds):
+    (group,) = rds.describe_db_subnet_groups(DBSubnetGroupName="films")["DBSubnetGroups"]
+    return [each["SubnetIdentifier"] for each in group["Subnets"]]
+
+
 def await_state(rds, state):
     wait_until(f"films is {state}", lambda: show(rds)["DBInstanceStatus"] == state)
 
@@ -176,6 +181,50 @@ def test_data_survive_a_kill(cloud, rds, server, control):
     query(server, "create table kept as select 7 as it")
     control("kill-database", name="films")
     assert query(server, "select it from kept") == "7"
+
+
+def test_groups_of_an_instance_stay(rds):
+    said = (
+        "One or more database instances are still members of this parameter group films, so the "
+        "group cannot be deleted"
+    )
+    group = {"DBParameterGroupName": "films"}
+    fails("InvalidDBParameterGroupState", said, rds.delete_db_parameter_group, **group)
+    said = (
+        "Cannot delete the subnet group 'films' because at least one database instance: films is "
+        "still using it."
+    )
+    group = {"DBSubnetGroupName": "films"}
+    fails("InvalidDBSubnetGroupStateFault", said, rds.delete_db_subnet_group, **group)
+
+
+def test_a_subnet_of_an_instance_stays_in_its_group(rds):
+    used, free = list_subnets(rds)
+    said = f"Some of the subnets to be deleted are currently in use: {used}"
+    group = {"DBSubnetGroupName": "films"}
+
+    modify = rds.modify_db_subnet_group
+    fails("SubnetAlreadyInUse", said, modify, **group, SubnetIds=[free])
+
+    modify(**group, SubnetIds=[used])
+    assert list_subnets(rds) == [used]
+    modify(**group, SubnetIds=[used, free])
+    assert list_subnets(rds) == [used, free]
+
+
+@pytest.mark.parametrize("kind", ["parameter", "subnet"])
+def test_groups_of_no_instance_are_deleted(rds, kind):
+    settings = {
+        "parameter": {"DBParameterGroupFamily": "postgres15", "Description": "free"},
+        "subnet": {"DBSubnetGroupDescription": "free", "SubnetIds": list_subnets(rds)},
+    }[kind]
+    name = {f"DB{kind.title()}GroupName": "free"}
+    getattr(rds, f"create_db_{kind}_group")(**name, **settings)
+
+    getattr(rds, f"delete_db_{kind}_group")(**name)
+
+    with pytest.raises(ClientError, match="NotFound"):
+        getattr(rds, f"delete_db_{kind}_group")(**name)
 
 
 def test_retained_log_is_a_metric(cloud, rds, server):

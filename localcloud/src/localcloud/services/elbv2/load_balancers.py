@@ -30,6 +30,17 @@ def create_load_balancer(call: Call) -> HttpAnswer:
         load_balancer_kind.reset(token)
 
 
+@operation("elbv2", "DeleteLoadBalancer")
+def delete_load_balancer(call: Call) -> HttpAnswer:
+    """Delete a load balancer that no endpoint service has."""
+    arn, ec2 = call.params["LoadBalancerArn"], ec2_backends[call.account][call.region]
+    services = list(ec2.configurations.values())
+    if any(arn in each.network_load_balancer_arns for each in services):
+        said = "cannot be deleted because it is currently associated with another service"
+        raise AwsError("ResourceInUse", f"Load balancer '{arn}' {said}")
+    return call.forward()
+
+
 @operation("elbv2", "SetSecurityGroups")
 def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
     """Set security groups, and whether they apply to PrivateLink traffic."""

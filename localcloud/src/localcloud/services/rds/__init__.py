@@ -16,7 +16,7 @@ SERVICE = Service(
         ("DBSubnetGroupName", "subgrp:{}"),
         ("ResourceName", "{}"),
     ),
-    operations=("instances", "lifecycle", "parameter_groups"),
+    operations=("instances", "lifecycle", "parameter_groups", "subnet_groups"),
     linked_roles={"CreateDBInstance": LinkedRole("rds.amazonaws.com", "AWSServiceRoleForRDS")},
     keys={"CreateDBInstance": ("KmsKeyId",)},
     key_error=lambda flaw: AwsError("KMSKeyNotAccessibleFault", flaw.says, status=400),
@@ -26,9 +26,7 @@ SERVICE = Service(
     },
     changes_network=True,
     status=("databases",),
-    moto=Moto(
-        keeps="AddTagsToResource CreateDBParameterGroup CreateDBSubnetGroup ModifyDBSubnetGroup"
-    ),
+    moto=Moto(keeps="AddTagsToResource CreateDBParameterGroup CreateDBSubnetGroup"),
     ignored={
         "CreateDBInstance": (
             "AdditionalStorageVolumes BackupTarget CustomIamInstanceProfile "

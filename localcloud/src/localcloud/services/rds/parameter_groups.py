@@ -1,4 +1,4 @@
-"""Changes of parameter groups; the groups are moto's."""
+"""Changes and deletion of parameter groups; the groups are moto's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.door.pages import Pages
-from localcloud.services.rds.lifecycle import Databases, reload
+from localcloud.services.rds.lifecycle import Database, Databases, reload
 from localcloud.services.rds.parameters import (
     check_parameter,
     describe_parameters,
@@ -36,8 +36,25 @@ def modify_db_parameter_group(call: Call) -> HttpAnswer:
     for given in call.params["Parameters"]:
         check_parameter(given["ParameterName"], given.get("ApplyMethod", "immediate"))
     answer = call.forward()
-    name = call.params["DBParameterGroupName"]
-    for database in list(call.cloud.state(Databases, call.account, call.region).values()):
-        if database.instance.db_parameter_group_name == name:
-            reload(database)
+    for database in _list_members(call):
+        reload(database)
     return answer
+
+
+@operation("rds", "DeleteDBParameterGroup")
+def delete_db_parameter_group(call: Call) -> HttpAnswer:
+    """Delete a group that no instance has."""
+    if _list_members(call):
+        said = "One or more database instances are still members of this parameter group"
+        name = call.params["DBParameterGroupName"]
+        raise AwsError(
+            "InvalidDBParameterGroupState", f"{said} {name}, so the group cannot be deleted"
+        )
+    return call.forward()
+
+
+def _list_members(call: Call) -> list[Database]:
+    """Return the instances of the parameter group that a call names."""
+    name = call.params["DBParameterGroupName"]
+    databases = list(call.cloud.state(Databases, call.account, call.region).values())
+    return [each for each in databases if each.instance.db_parameter_group_name == name]
