@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.jobs import RunState
+from localcloud.services.emr.model import Clusters
+from localcloud.services.emr_serverless.model import Application, Applications
+from localcloud.services.kafka.model import Kafka, VpcConnection
+from localcloud.services.kafkaconnect.model import Connector, KafkaConnect
 from localcloud.testing import deploy
+from tests.account_ids import PRODUCER
+from tests.mappings.unconnected import NOWHERE, settle, wait_gone
 
+REGION = "eu-central-1"
 _SERVICE = "com.amazonaws.eu-central-1.sts"
 
 
@@ -74,8 +84,30 @@ def make_balancer(ec2, client, vpc, subnet, group):
     return lambda: elb.delete_load_balancer(LoadBalancerArn=made["LoadBalancerArn"])
 
 
+def make_mapping(ec2, client, vpc, subnet, group):
+    access = {"VPC_SUBNET": f"subnet:{subnet}", "VPC_SECURITY_GROUP": f"security_group:{group}"}
+    made = client("lambda").create_event_source_mapping(
+        FunctionName=deploy(client),
+        Topics=["orders"],
+        StartingPosition="LATEST",
+        SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": NOWHERE}},
+        SourceAccessConfigurations=[{"Type": kind, "URI": uri} for kind, uri in access.items()],
+    )["UUID"]
+
+    def leave():
+        settle(client, made)
+        client("lambda").delete_event_source_mapping(UUID=made)
+        wait_gone(client, made)
+
+    return leave
+
+
 @pytest.mark.parametrize(
-    "make", [make_endpoint, make_function, make_instance, make_interface, make_balancer]
+    "make",
+    [
+        *(make_endpoint, make_function, make_instance, make_interface, make_balancer),
+        make_mapping,
+    ],
 )
 def test_what_has_interfaces_keeps_its_subnet_and_its_group(ec2, client, subnets, group, make):
     vpc, (subnet, _) = subnets
@@ -87,6 +119,80 @@ def test_what_has_interfaces_keeps_its_subnet_and_its_group(ec2, client, subnets
         ec2.delete_security_group(GroupId=group)
 
     leave()  # the fixtures delete both
+
+
+def hold_connection(cloud, subnet, group):
+    """Hold the subnet and the group by a VPC connection of MSK; what holds it, and where."""
+    named = {"arn": "c", "cluster_arn": "m", "authentication": "SASL_IAM", "vpc_id": "v"}
+    held = VpcConnection(**named, subnets=[subnet], security_groups=[group], tags={}, created_at=0)
+    return cloud.state(Kafka, PRODUCER, REGION).vpc_connections, held
+
+
+def hold_serverless_cluster(cloud, subnet, group):
+    config = {"SubnetIds": [subnet], "SecurityGroupIds": [group]}
+    return cloud.state(Kafka, PRODUCER, REGION).clusters, SimpleNamespace(vpc_configs=[config])
+
+
+def hold_connector(cloud, subnet, group):
+    vpc = {"subnets": [subnet], "securityGroups": [group]}
+    held = Connector("c", "c", {"kafkaCluster": {"apacheKafkaCluster": {"vpc": vpc}}}, {})
+    return cloud.state(KafkaConnect, PRODUCER, REGION).connectors, held
+
+
+def hold_cluster(cloud, subnet, group):
+    instances = {"ServiceAccessSecurityGroup": group}
+    held = SimpleNamespace(place=SimpleNamespace(subnets=(subnet,)), asked={"Instances": instances})
+    held.state = "TERMINATING"
+    return cloud.state(Clusters, PRODUCER, REGION).by_id, held
+
+
+def hold_application(cloud, subnet, group):
+    network = {"subnetIds": [subnet], "securityGroupIds": [group]}
+    made = Application("a", "a", {"networkConfiguration": network}, {}, {})
+    made.runs["r"] = SimpleNamespace(run=SimpleNamespace(state=RunState.RUNNING))
+    return cloud.state(Applications, PRODUCER, REGION).by_id, made
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        *(hold_connection, hold_serverless_cluster, hold_connector),
+        *(hold_cluster, hold_application),
+    ],
+)
+def test_a_service_keeps_its_subnet_and_its_group(cloud, ec2, subnets, group, hold):
+    subnet = subnets[1][0]
+    place, held = hold(cloud, subnet, group)
+    place["held"] = held
+
+    try:
+        with pytest.raises(ClientError, match="DependencyViolation"):
+            ec2.delete_subnet(SubnetId=subnet)
+        with pytest.raises(ClientError, match="DependencyViolation"):
+            ec2.delete_security_group(GroupId=group)
+    finally:
+        del place["held"]
+
+
+@pytest.mark.parametrize("state", ["TERMINATED", "TERMINATED_WITH_ERRORS"])
+def test_a_terminated_cluster_keeps_nothing(cloud, ec2, subnets, group, state):
+    place, held = hold_cluster(cloud, subnets[1][0], group)
+    held.state = state
+    place["held"] = held
+
+    ec2.delete_subnet(SubnetId=subnets[1].pop(0))
+
+    del place["held"]
+
+
+def test_an_application_whose_runs_have_ended_keeps_nothing(cloud, ec2, subnets, group):
+    place, held = hold_application(cloud, subnets[1][0], group)
+    held.runs["r"].run.state = RunState.SUCCESS
+    place["held"] = held
+
+    ec2.delete_subnet(SubnetId=subnets[1].pop(0))
+
+    del place["held"]
 
 
 def test_an_endpoint_that_left_a_subnet_does_not_keep_it(ec2, client, subnets, group):

@@ -8,7 +8,7 @@ interface, or referenced by another group in the same VPC, is refused with Depen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from moto.awslambda.models import lambda_backends
 from moto.ec2.models import ec2_backends
@@ -17,15 +17,9 @@ from moto.elbv2.models import elbv2_backends
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.moto_repairs import read_vpc_config
+from localcloud.services.ec2.managed_interfaces import Use, list_managed_uses
 
 _GONE = ("shutting-down", "terminated")
-
-
-class _Use(NamedTuple):
-    """The subnets and groups of one resource."""
-
-    subnets: set[str]
-    groups: set[str]
 
 
 @operation("ec2", "DeleteSubnet")
@@ -52,7 +46,7 @@ def delete_security_group(call: Call) -> HttpAnswer:
     return call.forward()
 
 
-def _list_uses(call: Call) -> Iterator[_Use]:
+def _list_uses(call: Call) -> Iterator[Use]:
     """Yield the uses of all that has interfaces in the account, each once."""
     ec2 = ec2_backends[call.account][call.region]
     endpoints: list[Any] = [
@@ -63,14 +57,14 @@ def _list_uses(call: Call) -> Iterator[_Use]:
     # moto keeps those of subnets that an endpoint has left.
     of_endpoints = {one for each in endpoints for one in each.network_interface_ids}
     for each in endpoints:
-        yield _Use(set(each.subnet_ids), set(each.security_group_ids or ()))
+        yield Use(set(each.subnet_ids), set(each.security_group_ids or ()))
     for interface in list(ec2.enis.values()):
         if interface.id not in of_endpoints and not interface.instance:
-            yield _Use({interface.subnet.id}, {each.id for each in interface.group_set})
+            yield Use({interface.subnet.id}, {each.id for each in interface.group_set})
     for reservation in list(ec2.reservations.values()):
         for instance in reservation.instances:
             if instance.state not in _GONE:
-                yield _Use(
+                yield Use(
                     {instance.subnet_id or ""}, {each.id for each in instance.security_groups}
                 )
     functions = lambda_backends[call.account][call.region]
@@ -78,16 +72,17 @@ def _list_uses(call: Call) -> Iterator[_Use]:
         for version in functions.list_versions_by_function(function.function_name):
             network = read_vpc_config(version)
             names = ("SubnetIds", "SecurityGroupIds")
-            yield _Use(*(set(network.get(name) or ()) for name in names))
+            yield Use(*(set(network.get(name) or ()) for name in names))
     for balancer in list(elbv2_backends[call.account][call.region].load_balancers.values()):
         groups = set(balancer.security_groups or ())
-        yield _Use({each.id for each in balancer.subnets}, groups)
+        yield Use({each.id for each in balancer.subnets}, groups)
+    yield from list_managed_uses(call)
 
 
-def _list_rules(call: Call, group: str) -> Iterator[_Use]:
+def _list_rules(call: Call, group: str) -> Iterator[Use]:
     """Yield the groups that rules of other groups of its VPC name; those of others become stale."""
     for groups in list(ec2_backends[call.account][call.region].groups.values()):
         for each in list(groups.values()):
             if group in groups and each.id != group:
                 rules = [*each.ingress_rules, *each.egress_rules]
-                yield _Use(set(), {rule.source_group.get("GroupId", "") for rule in rules})
+                yield Use(set(), {rule.source_group.get("GroupId", "") for rule in rules})

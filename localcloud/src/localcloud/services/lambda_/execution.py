@@ -153,7 +153,7 @@ def poller_variables(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, st
     """
     _, _, _, region, account, *_ = record["FunctionArn"].split(":")
     spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
-    place = _place_of_poller(record)
+    place = place_of_poller(record)
     if place[0]:
         _check_place(spec.role_arn)
     key = credentials_for_role(
@@ -188,7 +188,7 @@ def name_missing_hop(
     if not problem.startswith("PROBLEM: "):
         return report
     try:
-        source = find_source(*_place_of_poller(record))
+        source = find_source(*place_of_poller(record))
         for server in record["SelfManagedEventSource"]["Endpoints"]["KAFKA_BOOTSTRAP_SERVERS"]:
             host, _, port = server.rpartition(":")
             if source is not None:
@@ -199,7 +199,7 @@ def name_missing_hop(
     return report
 
 
-def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
+def place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the subnets and security groups of a mapping's access settings."""
     access = [(one["Type"], one["URI"].split(":")[-1]) for one in record[_ACCESS]]
     return (
