@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 
+from localcloud.testing import wait_until
 from tests.refusals import fails
 
 _NUMBERS = itertools.count(1)
@@ -36,6 +38,15 @@ def create(emr):
 
 def _state(emr, application_id):
     return emr.get_application(applicationId=application_id)["application"]["state"]
+
+
+def _refuse_change(emr, application_id, state):
+    said = (
+        f"Application {application_id} must be in of the following statuses [CREATED, STOPPED]. "
+        f"Current status: {state}"
+    )
+    for call in (emr.delete_application, emr.update_application):
+        fails("ValidationException", said, call, applicationId=application_id)
 
 
 def test_an_application_is_made_and_described(emr, account):
@@ -105,19 +116,33 @@ def test_an_application_is_started_stopped_and_deleted(emr, create):
     emr.start_application(applicationId=made)
     assert _state(emr, made) == "STARTED"
 
-    for call, done in ((emr.delete_application, "deleted"), (emr.update_application, "updated")):
-        said = f"Application {made} is STARTED and cannot be {done}; it must be CREATED or STOPPED"
-        fails("ValidationException", said, call, applicationId=made)
+    _refuse_change(emr, made, "STARTED")
 
     emr.stop_application(applicationId=made)
-    assert _state(emr, made) == "STOPPED"
-    said = f"Application {made} is STOPPED and cannot be stopped; it must be STARTED"
+    assert _state(emr, made) == "STOPPING"
+    _refuse_change(emr, made, "STOPPING")
+    wait_until(f"{made} is STOPPED", lambda: _state(emr, made) == "STOPPED")
+    said = (
+        "Application cannot be STOPPED. Applications must be in one of the following statuses: "
+        "[STARTING, STARTED]"
+    )
     fails("ValidationException", said, emr.stop_application, applicationId=made)
 
     emr.delete_application(applicationId=made)
     assert _state(emr, made) == "TERMINATED"
     said = f"Application {made} is TERMINATED and cannot be started; it must be CREATED, STARTED"
     fails("ValidationException", said, emr.start_application, applicationId=made)
+
+
+def test_an_application_that_is_started_while_it_stops_stays_started(emr, create):
+    made = create()
+    emr.start_application(applicationId=made)
+    emr.stop_application(applicationId=made)
+
+    emr.start_application(applicationId=made)
+
+    time.sleep(1.5)
+    assert _state(emr, made) == "STARTED"
 
 
 def test_an_application_at_rest_is_updated(emr, create):

@@ -43,7 +43,7 @@ class Submitted:
 def stop_application(emr: Any, application: str) -> None:
     """Wait until its jobs have ended, and stop it if one had started it.
 
-    Terraform cannot delete one that is started.
+    Terraform cannot delete one that is started, or that still stops.
     """
     asked = {"applicationId": application}
     wait_until(
@@ -51,5 +51,10 @@ def stop_application(emr: Any, application: str) -> None:
         lambda: all(run["state"] in _ENDED for run in emr.list_job_runs(**asked)["jobRuns"]),
         60,
     )
-    if emr.get_application(**asked)["application"]["state"] == "STARTED":
+
+    def state() -> str:
+        return str(emr.get_application(**asked)["application"]["state"])
+
+    if state() == "STARTED":
         emr.stop_application(**asked)
+    wait_until("it is stopped", lambda: state() in {"CREATED", "STOPPED"}, 60)

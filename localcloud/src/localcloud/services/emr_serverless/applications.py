@@ -1,9 +1,10 @@
-"""The life of an application: no capacity is reserved, so each change is complete at once."""
+"""The life of an application: no capacity is reserved, and only stopping takes time, a second."""
 
 from __future__ import annotations
 
 import re
 import secrets
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from localcloud.services.emr_serverless.model import (
 
 _TYPES = {"spark": "Spark", "hive": "Hive"}  # the form in answers, whatever the form in requests
 _AT_REST = ("CREATED", "STOPPED")
+_STOP_SECONDS = 1
 _DEFAULTS: dict[str, Any] = {
     "architecture": "X86_64",
     "autoStartConfiguration": {"enabled": True},
@@ -81,9 +83,9 @@ def list_applications(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("UpdateApplication")
 def update_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Change the given settings of an application that is not started."""
+    """Change the given settings of an application that is at rest."""
     application = find_application(call, applications)
-    _check_at_rest(application, "updated")
+    _check_at_rest(application)
     _check_label(call.params.get("releaseLabel", application.settings["releaseLabel"]))
     given = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
     application.settings.update(given)
@@ -96,41 +98,49 @@ def start_application(call: Call, applications: Applications) -> dict[str, Any]:
     """Start an application; a started one stays started."""
     application = find_application(call, applications)
     if application.state == "TERMINATED":
-        raise _wrong_state(application, "started", "CREATED, STARTED or STOPPED")
+        said = f"Application {application.id} is TERMINATED and cannot be started"
+        raise AwsError(INVALID, f"{said}; it must be CREATED, STARTED or STOPPED")
     application.go_to("STARTED")
     return {}
 
 
 @application_operation("StopApplication")
 def stop_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Stop a started application."""
+    """Stop a started application: STOPPING, and STOPPED a second later."""
     application = find_application(call, applications)
     if application.state != "STARTED":
-        raise _wrong_state(application, "stopped", "STARTED")
+        said = "Application cannot be STOPPED. Applications must be in one of the following"
+        raise AwsError(INVALID, f"{said} statuses: [STARTING, STARTED]")
     if any(not each.run.state.final for each in application.runs.values()):
         said = f"Application {application.id} has job runs that go on; cancel them first"
         raise AwsError(INVALID, said)
-    application.go_to("STOPPED")
+    application.go_to("STOPPING")
+    timer = threading.Timer(_STOP_SECONDS, _end_stop, (applications, application))
+    timer.daemon = True
+    timer.start()
     return {}
+
+
+def _end_stop(applications: Applications, application: Application) -> None:
+    with applications.lock:
+        if application.state == "STOPPING":  # nobody has started it meanwhile
+            application.go_to("STOPPED")
 
 
 @application_operation("DeleteApplication")
 def delete_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Delete an application that is not started; it can still be read, as TERMINATED."""
+    """Delete an application that is at rest; it can still be read, as TERMINATED."""
     application = find_application(call, applications)
-    _check_at_rest(application, "deleted")
+    _check_at_rest(application)
     application.go_to("TERMINATED")
     return {}
 
 
-def _check_at_rest(application: Application, done: str) -> None:
+def _check_at_rest(application: Application) -> None:
     if application.state not in _AT_REST:
-        raise _wrong_state(application, done, " or ".join(_AT_REST))
-
-
-def _wrong_state(application: Application, done: str, expected: str) -> AwsError:
-    found = f"Application {application.id} is {application.state}"
-    return AwsError(INVALID, f"{found} and cannot be {done}; it must be {expected}")
+        said = f"Application {application.id} must be in of the following statuses"
+        at_rest = ", ".join(_AT_REST)
+        raise AwsError(INVALID, f"{said} [{at_rest}]. Current status: {application.state}")
 
 
 def _show(application: Application) -> dict[str, Any]:
