@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -181,4 +182,8 @@ def _read_settings(file: Path) -> Mapping[str, str]:
     settings = found.get("config", found) if isinstance(found, dict) else None
     if not isinstance(settings, dict):
         raise OperationError(f"{file} is no object, expected an object of settings")
-    return {name: str(value) for name, value in settings.items()}
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in settings.items()
+        if value is not None  # as a setting that is not there
+    }

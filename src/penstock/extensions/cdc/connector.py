@@ -67,11 +67,11 @@ _GENERAL: Final = ("capture-paused", "capture-stopped", "capture-offsets-missing
 def check_connector(settings: Mapping[str, str]) -> Iterator[str]:
     """Yield what is wrong in the settings of a connector for `jobs/cdc.py`."""
     yield from _find_renamed(settings)
-    if settings.get("skipped.operations", "t") != "none":
+    if _read_word(settings, "skipped.operations") != "none":
         yield "skipped.operations is not none: a TRUNCATE would not reach the tables"
-    if settings.get("decimal.handling.mode") == "double":
+    if _read_word(settings, "decimal.handling.mode") == "double":
         yield "decimal.handling.mode is double, expected precise or string: a double rounds"
-    if settings.get("slot.drop.on.stop") == "true":
+    if _read_word(settings, "slot.drop.on.stop") == "true":
         yield "slot.drop.on.stop is true, expected false: changes while it is stopped would be lost"
     if name := next((each for each in settings if each.startswith(_SELECTS)), None):
         yield (
@@ -111,6 +111,11 @@ def find_reason(text: str) -> str | None:
     }
     # The last one that is known, since a log also has errors that are over; the first of equals.
     return max(ends, key=lambda name: (name not in _GENERAL, ends[name]), default=None)
+
+
+def _read_word(settings: Mapping[str, str], name: str) -> str:
+    """Return a value as Debezium compares it: spaces around it and capitals do not count."""
+    return settings.get(name, "").strip().lower()
 
 
 def _find_renamed(settings: Mapping[str, str]) -> Iterator[str]:

@@ -28,6 +28,30 @@ def test_good_settings_have_no_problem() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
+        ({"slot.drop.on.stop": True}, "slot.drop.on.stop is true, expected false"),
+        ({"slot.drop.on.stop": " TRUE "}, "slot.drop.on.stop is true, expected false"),
+        ({"decimal.handling.mode": "DOUBLE"}, "decimal.handling.mode is double, expected precise"),
+        ({"heartbeat.interval.ms": None}, "heartbeat.interval.ms is missing, expected a number"),
+        ({"skipped.operations": " NONE"}, None),
+        ({"slot.drop.on.stop": False}, None),
+    ],
+)
+def test_values_count_as_debezium_reads_them(
+    changes: dict[str, object],
+    problem: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "connector.json"
+    path.write_text(json.dumps({**_GOOD, **changes}))
+
+    assert main(["cdc", "check", str(path)], {}) == (2 if problem else 0)
+    assert capsys.readouterr().out.startswith(problem or f"{path} is valid")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
         (
             {"database.server.name": "films"},
             "database.server.name is a name of earlier versions, which Debezium ignores;"
