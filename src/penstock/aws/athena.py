@@ -9,7 +9,7 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.attempts import Attempts
 from penstock.aws.client import AwsClient, Service
@@ -73,7 +73,7 @@ class Athena:
         try:
             self._athena = AwsClient(Service.ATHENA, session)
             self._glue = AwsClient(Service.GLUE, session)
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:
             raise SettingsError([f"Athena cannot be used: {error}"]) from error
 
     def find_table(self, name: str) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class Athena:
             except (OSError, HTTPException) as error:
                 cause, problem = error, f"no answer from {client.endpoint}: {error!r}"
                 continue
-            except BotoCoreError as error:
+            except (BotoCoreError, ClientError) as error:
                 raise SinkAccessDeniedError(f"{operation}: {error}") from error
             if answer.status == 200:
                 return answer.read_object()

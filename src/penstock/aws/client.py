@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError, NoCredentialsError
+from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
 from penstock.aws._address import find_address
 from penstock.aws.connection import Answer, KeptConnection, Timeouts
@@ -63,7 +64,8 @@ class AwsClient:
         self.endpoint, region = find_address(session, service.label, endpoint)
         self._signer = Signer(service.label, self.endpoint, region, service.json_version)
         self._target = service.target
-        self._credentials = session.get_credentials()
+        with _translated_renewal():
+            self._credentials = session.get_credentials()
         self._ca_file = session.get_config_variable("ca_bundle")
         self.timeouts = timeouts
         self._idle: list[KeptConnection] = []
@@ -74,7 +76,8 @@ class AwsClient:
         """Call an operation, without retries, and return its answer.
 
         Raises:
-            ClientError: the service answered with an error, in the form of botocore's clients.
+            ClientError: the service answered with an error, in the form of botocore's clients, or
+                STS refused the role.
             BotoCoreError: there are no credentials.
             OSError, HTTPException: there was no answer.
             ValueError: the answer is not a JSON object.
@@ -94,6 +97,7 @@ class AwsClient:
 
         Raises:
             BotoCoreError: there are no credentials.
+            ClientError: STS refused the role.
             OSError, HTTPException: there was no answer.
         """
         (answer,) = self.send_each(operation, [body])
@@ -112,10 +116,12 @@ class AwsClient:
 
         Raises:
             BotoCoreError: there are no credentials.
+            ClientError: STS refused the role.
         """
         if self._credentials is None:
             raise NoCredentialsError
-        credentials = self._credentials.get_frozen_credentials()
+        with _translated_renewal():
+            credentials = self._credentials.get_frozen_credentials()
         self._signed_skew = self._skew
         now = datetime.now(UTC) + self._signed_skew
         target = f"{self._target}.{operation}"
@@ -158,6 +164,19 @@ class AwsClient:
     def close(self) -> None:
         """Close the idle connections; the next request opens a new one."""
         _close_all(self._idle)
+
+
+@contextmanager
+def _translated_renewal() -> Iterator[None]:
+    """Translate what botocore raises for expired credentials and a program that has none to give.
+
+    Raises:
+        CredentialRetrievalError: there are no valid credentials.
+    """
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        raise CredentialRetrievalError(provider="AWS", error_msg=str(error)) from error
 
 
 def _receive(connection: KeptConnection, until: float) -> Answer | OSError | HTTPException:

@@ -31,7 +31,8 @@ from penstock.cli.arguments import check_needed
 from penstock.cli.commands import Command, add_command, find_commands, load_command
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
 from penstock.cli.terminal import print_error
-from penstock.errors import PenstockError, SettingsError
+from penstock.errors import OperationError, PenstockError, SettingsError
+from penstock.operations import is_error_of_aws
 
 # By task, as the help lists them.
 _TASKS: Final[Mapping[str, Mapping[str, Command]]] = {
@@ -79,6 +80,13 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         return usage_code
     except PenstockError as error:
         print_error(error)
+        return 1
+    except Exception as error:
+        if not is_error_of_aws(error):
+            raise
+        said = str(error).rstrip(".")
+        remedy = "if the credentials expired, log in again"
+        print_error(OperationError(f"AWS cannot be used: {said}; {remedy}"))
         return 1
     return code
 

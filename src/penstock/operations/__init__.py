@@ -6,6 +6,7 @@ operations printed by a callback, a caller could not decide afterwards what to s
 
 from __future__ import annotations
 
+from penstock.operations.clients import is_error_of_aws
 from penstock.operations.contracts import (
     CONTRACT_FILE,
     WrittenContract,
@@ -113,6 +114,7 @@ __all__ = [
     "compare_versions",
     "count_rows",
     "find_run",
+    "is_error_of_aws",
     "list_dead_letters",
     "list_rejected",
     "list_runs",

@@ -13,7 +13,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
-from penstock.operations._clients import build_client
+from penstock.operations.clients import build_client
 from penstock.operations.jobs import JobRun
 
 _NAME: Final = "service"  # a job prints a line with it for each batch, a replay one in all

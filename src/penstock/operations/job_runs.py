@@ -13,7 +13,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
-from penstock.operations._clients import build_client
+from penstock.operations.clients import build_client
 from penstock.operations.jobs import JobRun, read_commands, read_request
 from penstock.operations.steps import ADD_STEPS, JobStep
 

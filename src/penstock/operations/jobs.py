@@ -17,7 +17,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError
-from penstock.operations._clients import build_client
+from penstock.operations.clients import build_client
 from penstock.operations.outputs import OTHER_ROOT, choose_entry, read_outputs
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress

@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.errors import OperationError, SinkError
-from penstock.operations._clients import build_client
+from penstock.operations.clients import build_client
 from penstock.producing import RejectedEvent, RejectedEvents, write_events
 
 # An event that is sent twice is in Kafka twice, so the client must not retry.

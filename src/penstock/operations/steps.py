@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.aws import Fault, classify
 from penstock.errors import OperationError
-from penstock.operations._clients import build_client
+from penstock.operations.clients import build_client
 from penstock.progress import ReportProgress
 
 ADD_STEPS = ["aws", "emr", "add-steps"]

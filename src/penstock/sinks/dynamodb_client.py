@@ -10,7 +10,7 @@ from http.client import HTTPException
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.attempts import Attempts
 from penstock.aws import Answer, AwsClient, Fault, Service, classify_answer
@@ -61,7 +61,7 @@ class DynamoDbClient:
     ) -> None:
         try:
             self._client = client or AwsClient(Service.DYNAMODB, session or load_session())
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:
             raise SettingsError([f"DynamoDB cannot be used: {error}"]) from error
         self.attempts = attempts
 
@@ -122,7 +122,7 @@ class DynamoDbClient:
             try:
                 made = [_make_body(bodies[place]) for place in left]
                 answers = self._client.send_each(operation, made)
-            except BotoCoreError as error:
+            except (BotoCoreError, ClientError) as error:
                 raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
             for place, answer in zip(left, answers, strict=True):
                 try:

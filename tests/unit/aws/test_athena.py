@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from penstock.attempts import Attempts
 from penstock.aws import Answer, Athena, athena
@@ -107,6 +108,11 @@ def test_a_query_that_does_not_end_is_stopped(asked: Any) -> None:
         (("AccessDeniedException", 400), SinkAccessDeniedError, "StartQueryExecution was denied"),
         (("InvalidRequestException", 400), OperationError, "StartQueryExecution was refused: Inva"),
         (_THROTTLED, SinkUnavailableError, "failed for 60 s: ThrottlingException: why$"),
+        (
+            ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole"),
+            SinkAccessDeniedError,
+            "AccessDenied.*AssumeRole",
+        ),
         (OSError("reset"), SinkUnavailableError, "failed for 60 s: no answer from https://athena"),
     ],
 )

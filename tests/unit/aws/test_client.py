@@ -6,9 +6,11 @@ import gc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
-from botocore.exceptions import ClientError, NoCredentialsError
+from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 from botocore.session import Session
 
 from penstock.aws import AwsClient, Service
@@ -90,6 +92,25 @@ def test_without_credentials_nothing_is_sent(
 
     with pytest.raises(NoCredentialsError):
         glue.call("GetSchema", {})
+    assert api.connections == 0
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("they are still expired"), FileNotFoundError(2, "no such program")]
+)
+def test_credentials_that_cannot_be_renewed_are_botocores_error(
+    api: DynamoDbApi, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    session = make_session("AKIAMADEUP")
+    kept = SimpleNamespace(get_frozen_credentials=Mock(side_effect=error))
+    monkeypatch.setattr(session, "get_credentials", lambda: kept)
+    glue = AwsClient(Service.GLUE, session, endpoint=api.endpoint)
+
+    with pytest.raises(CredentialRetrievalError, match=r"still expired|no such program"):
+        glue.call("GetSchema", {})
+    monkeypatch.setattr(session, "get_credentials", Mock(side_effect=error))
+    with pytest.raises(CredentialRetrievalError, match=r"still expired|no such program"):
+        AwsClient(Service.GLUE, session, endpoint=api.endpoint)
     assert api.connections == 0
 
 

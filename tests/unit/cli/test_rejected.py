@@ -334,7 +334,7 @@ def test_an_unusable_configuration_is_an_error(
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    for module in ("penstock.producing.rejected", "penstock.operations._clients"):
+    for module in ("penstock.producing.rejected", "penstock.operations.clients"):
         monkeypatch.setattr(f"{module}.load_session", lambda **_: Session())
 
     assert main(["rejected", *words, "--bucket", "b"], {}) == 1

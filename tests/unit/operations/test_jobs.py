@@ -70,7 +70,7 @@ def emr(monkeypatch: pytest.MonkeyPatch) -> Any:
             assert service == "emr-serverless"
             return client
 
-    monkeypatch.setattr("penstock.operations._clients.load_session", lambda **_: Session())
+    monkeypatch.setattr("penstock.operations.clients.load_session", lambda **_: Session())
     with Stubber(client) as stub:
         yield stub
         stub.assert_no_pending_responses()
@@ -175,7 +175,7 @@ def test_a_missing_region_is_an_error(
     def fail(**_: Any) -> Any:
         raise NoRegionError
 
-    monkeypatch.setattr("penstock.operations._clients.load_session", fail)
+    monkeypatch.setattr("penstock.operations.clients.load_session", fail)
 
     message = "the client of emr-serverless cannot be built: You must specify a region$"
     with pytest.raises(OperationError, match=message):

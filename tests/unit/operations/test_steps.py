@@ -43,7 +43,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Stubber]]:
         def create_client(self, service: str, config: Any = None) -> Any:
             return made[service].client
 
-    monkeypatch.setattr("penstock.operations._clients.load_session", lambda **_: Session())
+    monkeypatch.setattr("penstock.operations.clients.load_session", lambda **_: Session())
     for stub in made.values():
         stub.activate()
     yield made

@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.client import HTTPConnection
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
+from botocore.exceptions import ClientError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -255,6 +256,25 @@ def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> N
     message = "DynamoDB cannot be used: found no region, expected AWS_REGION$"
     with pytest.raises(SettingsError, match=message):
         DynamoDbClient()
+
+
+def test_an_endpoint_without_a_scheme_is_no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "localhost:4566")
+
+    message = "DynamoDB cannot be used: Invalid endpoint: localhost:4566$"
+    with pytest.raises(SettingsError, match=message):
+        DynamoDbClient(make_session("AKIAMADEUP"))
+
+
+def test_a_role_that_is_refused_is_no_permission(api: DynamoDbApi, attempts: Attempts) -> None:
+    refused = ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole")
+    session = make_session("AKIAMADEUP")
+    kept = Mock(get_frozen_credentials=Mock(side_effect=refused))
+    with patch.object(session, "get_credentials", return_value=kept):
+        client = DynamoDbClient(session, attempts=attempts)
+
+    with pytest.raises(SinkAccessDeniedError, match=r"BatchWriteItem: .*AssumeRole"):
+        client.call("BatchWriteItem", _BODY)
 
 
 def _bodies(count: int) -> list[bytes]:

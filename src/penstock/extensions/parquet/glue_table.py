@@ -231,5 +231,5 @@ class GlueTable:
 def _open_client() -> AwsClient:
     try:
         return AwsClient(Service.GLUE, load_session())
-    except BotoCoreError as error:
+    except (BotoCoreError, ValueError) as error:
         raise SettingsError([f"Glue cannot be used: {error}"]) from error
