@@ -19,7 +19,7 @@ from penstock.operations.files import read_json, read_text, read_toml, write_tex
 from penstock.operations.job_counts import Batch, RunCounts, count_rows, read_batches
 from penstock.operations.job_runs import ListedRun, find_run, list_runs
 from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
-from penstock.operations.outputs import choose_entry, read_outputs
+from penstock.operations.outputs import choose_entry, read_output, read_outputs
 from penstock.operations.producing import (
     NO_BROKERS,
     EventLines,
@@ -128,6 +128,7 @@ __all__ = [
     "read_contracts",
     "read_dead_letter",
     "read_json",
+    "read_output",
     "read_outputs",
     "read_raw_records",
     "read_records",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 
 from penstock.aws import Athena, Fault, ask_all_pages, classify
 from penstock.cli import add_output, add_root, expect, print_json, print_line, use_answer_codes
@@ -19,7 +20,7 @@ from penstock.errors import OperationError
 from penstock.extensions.cdc.connector import check_connector, find_reason
 from penstock.extensions.cdc.count import State, count_rows, name_lake_tables
 from penstock.extensions.cdc.status import list_connectors
-from penstock.operations import read_json, read_outputs, read_text
+from penstock.operations import read_json, read_output, read_text
 from penstock.reasons import find_page
 from penstock.settings import Settings, parse_positive, setting
 from penstock.tables import TABLE
@@ -106,8 +107,15 @@ def _add_list(commands: Any, environ: Mapping[str, str]) -> None:
 
 
 def _run_list(arguments: argparse.Namespace) -> int:
-    outputs = read_outputs(arguments.producer)
-    found = list(list_connectors(outputs["platform"]["prefix"], _call_aws))
+    platform = read_output(arguments.producer, "platform")
+    ask = partial(_call_aws, load_session(region=platform["region"]))
+    account = ask("sts", "get_caller_identity")["Account"]
+    if account != platform["account_id"]:
+        raise OperationError(
+            f"the credentials are of account {account}, expected {platform['account_id']}, the"
+            f" account of {arguments.producer}"
+        )
+    found = list(list_connectors(platform["prefix"], ask))
     if arguments.output == "json":
         for each in found:
             print_json(each)
@@ -119,13 +127,16 @@ def _run_list(arguments: argparse.Namespace) -> int:
     return 2 if any(each.reason for each in found) else 0
 
 
-def _call_aws(service: str, operation: str, **words: Any) -> Any:
+def _call_aws(session: Session, service: str, operation: str, **words: Any) -> Any:
     """Return the whole answer of an operation; None if there is no such resource."""
     try:
-        return ask_all_pages(load_session().create_client(service), operation, **words)
+        return ask_all_pages(session.create_client(service), operation, **words)
     except (BotoCoreError, ClientError) as error:
-        if classify(error) is Fault.MISSING:
+        fault = classify(error)
+        if fault is Fault.MISSING:
             return None
+        if fault is Fault.DENIED:
+            raise OperationError(f"{service} refused {operation}: {error}") from error
         raise OperationError(f"{service} does not answer: {error}") from error
 
 

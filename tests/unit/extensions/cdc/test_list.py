@@ -18,12 +18,13 @@ from tests.fixtures.outputs import put_out
 __all__ = ["put_out"]
 
 _ARN = "arn:aws:kafkaconnect:eu-central-1:111111111111:connector/penstock-cdc-{}/1"
+_PLATFORM = {"prefix": "penstock", "region": "eu-central-1", "account_id": "111111111111"}
 _LOG = "Caused by: replication slot 'a' does not exist".replace("'", '"')
 
 
 @pytest.fixture
 def root(put_out: Callable[..., Path]) -> str:
-    return str(put_out(platform={"prefix": "penstock"}))
+    return str(put_out(platform=_PLATFORM))
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stubber]:
     session = make_session("111111111111")
     stubs = {
         each: Stubber(session.create_client(each))
-        for each in ("kafkaconnect", "cloudwatch", "logs")
+        for each in ("sts", "kafkaconnect", "cloudwatch", "logs")
     }
 
     class Session:
@@ -40,7 +41,11 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stubber]:
             stubs[service].activate()
             return stubs[service].client
 
-    monkeypatch.setattr("penstock.extensions.cdc.command.load_session", Session)
+    def load(*, region: str) -> Session:
+        assert region == _PLATFORM["region"]
+        return Session()
+
+    monkeypatch.setattr("penstock.extensions.cdc.command.load_session", load)
     return stubs
 
 
@@ -56,6 +61,7 @@ def _answer(
         }
         for name in names
     ]
+    services["sts"].add_response("get_caller_identity", {"Account": _PLATFORM["account_id"]})
     services["kafkaconnect"].add_response("list_connectors", {"connectors": shown})
     for name in names:
         alarm = {
@@ -116,7 +122,30 @@ def test_a_connector_that_is_updated_is_fine_and_a_paused_one_is_not(
 def test_a_denied_call_is_an_error(
     services: dict[str, Stubber], root: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    services["sts"].add_response("get_caller_identity", {"Account": _PLATFORM["account_id"]})
     services["kafkaconnect"].add_client_error("list_connectors", "AccessDeniedException", "no")
 
     assert main(["cdc", "list", "--producer", root], {}) == 1
-    assert "penstock: kafkaconnect does not answer: " in capsys.readouterr().err
+    assert "penstock: kafkaconnect refused list_connectors: " in capsys.readouterr().err
+
+
+def test_connectors_of_another_account_are_not_those_of_the_root(
+    services: dict[str, Stubber], root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    services["sts"].add_response("get_caller_identity", {"Account": "222222222222"})
+
+    assert main(["cdc", "list", "--producer", root], {}) == 1
+    assert capsys.readouterr().err == (
+        "penstock: the credentials are of account 222222222222, expected 111111111111, the account"
+        f" of {root}\n"
+    )
+
+
+def test_a_root_that_is_not_applied_has_no_connectors(
+    put_out: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = put_out()
+
+    assert main(["cdc", "list", "--producer", str(root)], {}) == 1
+    said = f"penstock: found no output `platform` in {root}; apply it first, or name another root"
+    assert capsys.readouterr().err.startswith(said)
