@@ -105,9 +105,11 @@ def write_profiles(path: Path, profiles: Mapping[str, Mapping[str, str]]) -> Non
     """Write profiles to a file; it keeps its other profiles and its default.
 
     Raises:
-        SettingsError: the file exists and cannot be used.
+        SettingsError: the file exists and cannot be used, or a profile could not be read again.
         OperationError: it cannot be written.
     """
+    if problems := _check_profiles(path, profiles):
+        raise SettingsError(problems)
     old = _read_config(path) if path.exists() else _Config(path, next(iter(profiles)), {})
     _write_config(_Config(path, old.default, {**old.profiles, **profiles}))
 
@@ -148,8 +150,7 @@ def _read_config(path: Path) -> _Config:
     if not isinstance(profiles, dict) or not profiles:
         problems.append(f"{path} has no profile, expected a table such as [profiles.analytics]")
         profiles = {}
-    for name, values in profiles.items():
-        problems += [f"{path}, profile {name}: {each}" for each in _list_problems(name, values)]
+    problems += _check_profiles(path, profiles)
     default = found.get("default", next(iter(profiles)) if len(profiles) == 1 else "")
     if not isinstance(default, str):
         problems.append(f"{path}: default is {default!r}, expected the name of a profile")
@@ -163,7 +164,19 @@ def _write_config(config: _Config) -> None:
     for name, values in config.profiles.items():
         lines += ["", f"[profiles.{name}]"]
         lines += [f"{key} = {_quote(value)}" for key, value in values.items()]
-    write_text(config.path, "\n".join([*lines, ""]))
+    # A full disk must not lose what a user wrote; a link stays one.
+    path = config.path.resolve()
+    part = path.with_name(f"{path.name}.part")
+    write_text(part, "\n".join([*lines, ""]))
+    part.replace(path)
+
+
+def _check_profiles(path: Path, profiles: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{path}, profile {name}: {each}"
+        for name, values in profiles.items()
+        for each in _list_problems(name, values)
+    ]
 
 
 def _list_problems(name: str, values: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -244,3 +245,47 @@ def test_init_reads_a_contract(tmp_path: Path) -> None:
     assert values["KAFKA_BOOTSTRAP_SERVERS"] == "b:9096"
     given.write_text("{}")
     assert main(["init", "--contract", str(given), "--to", str(path)], {}) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "problem"),
+    [
+        ("my team", "eu-central-1", "profile my team: found a name with other characters"),
+        ("team", None, "profile team: AWS_REGION is no text"),
+    ],
+)
+def test_what_commands_would_refuse_is_not_written(
+    name: str, region: str | None, problem: str, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contract = {
+        "region": region, "brokers": {}, "group_prefix": "a-", "topics": ["sensor"],
+        "registry": {"name": "penstock", "role_arn": "arn", "external_id": "x"},
+    }  # fmt: skip
+    given = config.parent / "contract.json"
+    given.write_text(json.dumps({"contract": contract}))
+
+    assert main(["init", "--contract", str(given), "--name", name, "--to", str(config)], {}) == 2
+    assert capsys.readouterr().err.startswith(f"penstock: {config}, {problem}")
+    assert config.read_text() == _FILE
+
+
+def test_a_full_disk_loses_no_profile(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(path: Path, *_: str, **__: str) -> None:
+        path.write_bytes(b"")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write)
+
+    with pytest.raises(OperationError, match="cannot be written: No space left on device"):
+        write_profiles(config, {"new": {"AWS_REGION": "eu-west-1"}})
+    assert config.read_text() == _FILE
+
+
+def test_a_file_behind_a_link_stays_there(config: Path) -> None:
+    link = config.with_name("link.toml")
+    link.symlink_to(config)
+
+    write_profiles(link, {"new": {"AWS_REGION": "eu-west-1"}})
+
+    assert link.is_symlink()
+    assert set(read_profiles(config)) == {"analytics", "billing", "new"}
