@@ -49,9 +49,7 @@ def read_wanted(producer: Path | None, contracts: Iterable[Path], own: Iterable[
     Raises:
         OperationError: a file or the root cannot be read, or says something that cannot be used.
     """
-    given = _read_contracts(producer, contracts)
-    readers = [reader for place, each in given for reader in _to_readers(place, each)]
-    wanted = {reader.username: reader.access_lists for reader in readers}
+    wanted = _collect_readers(_read_contracts(producer, contracts))
     for each in (each for path in own for each in _read_own(path)):
         wanted[each.user] = wanted.get(each.user, frozenset()) | {each}
     return wanted
@@ -63,6 +61,21 @@ def _read_contracts(producer: Path | None, files: Iterable[Path]) -> Iterator[tu
         for name, contract in read_contracts(producer).items():
             yield f"the contract {name} of {producer}", {"contract": contract}
     yield from ((str(path), read_json(path)) for path in files)
+
+
+def _collect_readers(given: Iterable[tuple[str, Any]]) -> Wanted:
+    wanted: Wanted = {}
+    places: dict[str, str] = {}
+    for place, contract in given:
+        for reader in _to_readers(place, contract):
+            user = reader.username
+            if wanted.setdefault(user, reader.access_lists) != reader.access_lists:
+                raise OperationError(
+                    f"the user {user} has other access lists in {place} than in {places[user]}, "
+                    "expected the same: an apply would delete those of one"
+                )
+            places.setdefault(user, place)
+    return wanted
 
 
 def _to_readers(place: str, file: Mapping[str, Any]) -> list[Reader]:

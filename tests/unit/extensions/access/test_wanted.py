@@ -96,6 +96,22 @@ def test_lists_of_a_file_are_added_to_those_of_contracts(tmp_path: Path) -> None
     }
 
 
+def test_a_user_whose_lists_differ_between_contracts_is_refused(tmp_path: Path) -> None:
+    one, same, other = (tmp_path / name for name in ("one.json", "same.json", "other.json"))
+    program = _CONTRACT["programs"]["jobs"] | {"topics": ["orders"]}
+    for path in (one, same):
+        path.write_text(json.dumps({"contract": _CONTRACT}))
+    other.write_text(json.dumps({"contract": _CONTRACT | {"programs": {"jobs": program}}}))
+
+    assert read_wanted(None, [one, same], []) == {"analytics": _LISTS}
+    with pytest.raises(OperationError) as caught:
+        read_wanted(None, [one, other], [])
+    assert str(caught.value) == (
+        f"the user analytics has other access lists in {other} than in {one}, expected the same: "
+        "an apply would delete those of one"
+    )
+
+
 _GOOD = {"user": "a", "operation": "READ", "topic": "t"}
 
 
