@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "packages": _BOTTOM,
     "reasons": _BOTTOM,
     "settings": _BOTTOM,
-    "contract": _BOTTOM,
+    "contract": _BOTTOM | {"settings"},
     "credentials": _BOTTOM,
     "aws": _BOTTOM | {"attempts", "credentials"},
     "rebuilt": {"credentials"},

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from penstock.errors import SettingsError
+from penstock.settings import parse_json
 
 
 def describe_misfit(error: Exception) -> str:
@@ -31,7 +32,7 @@ def contract_environ(text: str) -> dict[str, str]:
         SettingsError: the text is not a contract, or a part of it is missing.
     """
     try:
-        contract = json.loads(text)["contract"]
+        contract = parse_json(text)["contract"]
         return _name_values(contract)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise SettingsError(

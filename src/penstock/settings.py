@@ -12,6 +12,7 @@ settings = CopySettings.from_args(sys.argv[1:])      # a job: also takes --sourc
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -187,6 +188,24 @@ def parse_switch(text: str) -> bool:
     if text not in {"true", "false"}:
         raise ValueError(text)
     return text == "true"
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a text of JSON.
+
+    Raises:
+        ValueError: it is not JSON, or a name is twice in an object, of which one would be ignored.
+    """
+    return json.loads(text, object_pairs_hook=_refuse_repeated)
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name!r} is twice in one object")
+        found[name] = value
+    return found
 
 
 def parse_names(text: str) -> tuple[str, ...]:

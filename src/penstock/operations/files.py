@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import OperationError
+from penstock.settings import parse_json
 
 
 def read_text(path: Path) -> str:
@@ -31,7 +31,7 @@ def read_json(path: Path) -> Any:
         OperationError: it cannot be read, or is not JSON.
     """
     try:
-        return json.loads(read_text(path))
+        return parse_json(read_text(path))
     except RecursionError:
         raise OperationError(f"{path} nests too deep to be read as JSON") from None
     except ValueError as error:

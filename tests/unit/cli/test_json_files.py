@@ -45,6 +45,11 @@ def test_a_file_that_is_no_json_is_named(
     code, said = _run(words, path, capsys)
     assert code == 1
     assert said.startswith(f"penstock: {path} is not JSON: Expecting property name enclosed in ")
+    path.write_text('{"a": {"name": 1, "name": 2}}')
+    assert _run(words, path, capsys) == (
+        1,
+        f"penstock: {path} is not JSON: the name 'name' is twice in one object\n",
+    )
     path.write_bytes(b"\xff")
     assert _run(words, path, capsys) == (
         1,

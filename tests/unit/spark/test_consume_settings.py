@@ -340,7 +340,9 @@ def test_a_source_begins_at_offsets() -> None:
         starting.complete({"sensor": {0}})
 
 
-@pytest.mark.parametrize("text", ["{", '{"t": 1}', '{"t": {"x": 1}}', '{"t": {"0": -3}}'])
+@pytest.mark.parametrize(
+    "text", ["{", '{"t": 1}', '{"t": {"x": 1}}', '{"t": {"0": -3}}', '{"t": {"0": 1, "0": 2}}']
+)
 def test_invalid_offsets_are_named(text: str) -> None:
     (problem,) = _problems(_NEEDED | _OPEN | {"--starting": text})
 

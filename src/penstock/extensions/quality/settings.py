@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +10,15 @@ from functools import partial
 from typing import Final
 
 from penstock.registry import backups_setting
-from penstock.settings import Settings, describe_settings, nested, parse_count, parse_names, setting
+from penstock.settings import (
+    Settings,
+    describe_settings,
+    nested,
+    parse_count,
+    parse_json,
+    parse_names,
+    setting,
+)
 
 Since = int | date | None
 _TABLE: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
@@ -185,7 +192,7 @@ class QualitySettings(Settings):
 
 
 def _parse_flags(text: str) -> Mapping[str, Mapping[str, str]]:
-    tables = json.loads(text)
+    tables = parse_json(text)
     if not isinstance(tables, dict):
         raise ValueError(text)
     return {

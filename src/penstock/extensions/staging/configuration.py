@@ -28,7 +28,7 @@ from penstock.extensions.staging.plan import (
 from penstock.kafka import KafkaSettings
 from penstock.records import Projection, make_staged_shape
 from penstock.registry import load_registries
-from penstock.settings import describe_settings, parse_moment
+from penstock.settings import describe_settings, parse_json, parse_moment
 
 # The JSON Schema of the file.
 FORMAT: Final = FILE
@@ -117,7 +117,7 @@ def read_configuration(text: str, environ: Mapping[str, str]) -> Configuration:
 
 def _parse(text: str) -> dict[str, Any]:
     try:
-        given = json.loads(text, object_pairs_hook=_refuse_repeated)
+        given = parse_json(text)
     except ValueError as error:
         raise SettingsError([f"$: found no JSON ({error}), expected {_WHOLE}"]) from error
     if not isinstance(given, dict):
@@ -148,15 +148,6 @@ def _read_object(given: Mapping[str, Any], environ: Mapping[str, str]) -> Config
     if problems:
         raise SettingsError(list(problems))
     return Configuration(StagingPlan(tuple(tables.values())), variables)
-
-
-def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"the name {name!r} is twice in one object")
-        found[name] = value
-    return found
 
 
 def _make_table(entry: Mapping[str, Any]) -> StagedTable:
@@ -261,7 +252,7 @@ def _starting_problems(text: str) -> Iterator[str]:
     expected = FORMAT["properties"]["starting"]
     if text.lstrip().startswith("{"):
         try:
-            offsets = json.loads(text, object_pairs_hook=_refuse_repeated)
+            offsets = parse_json(text)
         except ValueError as error:
             yield f"$.starting: found text that is no JSON ({error}), expected offsets"
         else:

@@ -15,7 +15,7 @@ from penstock.contract import contract_environ
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
 from penstock.registry import RegistrySettings
-from penstock.settings import Settings, nested, parse_count, parse_moment, setting
+from penstock.settings import Settings, nested, parse_count, parse_json, parse_moment, setting
 from penstock.spark.settings.lease import LeaseSettings
 
 _Read = TypeVar("_Read", bound=Settings)
@@ -46,7 +46,7 @@ class StartingOffsets:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the offsets of a JSON object, by topic and partition, as Spark takes them."""
-        topics = json.loads(text)
+        topics = parse_json(text)
         return cls(
             tuple(
                 (topic, parse_count(partition, 0), _check_offset(offset))
