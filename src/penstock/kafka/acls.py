@@ -6,7 +6,7 @@ Only the access lists of the named users are changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -141,10 +141,13 @@ def read_access_lists(settings: KafkaSettings) -> frozenset[AccessList]:
 def apply_access_lists(
     settings: KafkaSettings,
     wanted: Mapping[str, Set[AccessList]],
+    report: Callable[[AccessList], None] = lambda _: None,
     *,
     timeout_seconds: float = 15.0,
 ) -> AccessChange:
     """Give each user exactly the wanted access lists; wait until brokers show it.
+
+    `report` is called with each that was created or deleted.
 
     Raises:
         BrokerError: as in `apply_readers`.
@@ -157,8 +160,10 @@ def apply_access_lists(
         # Create before delete: a reader that changes is never without access.
         for each in missing:
             _create(admin, each)
+            report(each)
         for each in surplus:
             _delete(admin, each)
+            report(each)
         # The controller answers before all brokers have the change.
         while (found := _read_users(admin, wanted)) != every:
             if time.monotonic() > deadline:

@@ -18,7 +18,7 @@ from penstock.cli import (
 )
 from penstock.extensions.access.operation import apply_change, list_access, plan_change
 from penstock.extensions.access.plan import AccessPlan
-from penstock.extensions.access.wanted import Wanted, read_wanted
+from penstock.extensions.access.wanted import read_wanted
 from penstock.kafka import AccessList, KafkaSettings
 
 HELP = "List the access lists of Kafka, compare them with the wanted ones, and apply those."
@@ -53,8 +53,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     found = commands.add_parser("list", help=_LIST, description=_LIST)
     _finish(found, environ, _run_list, _LIST_CODES)
     for name, about, run, codes in (
-        ("plan", _PLAN, partial(_run_change, plan_change), _PLAN_CODES),
-        ("apply", _APPLY, partial(_run_change, apply_change), _APPLY_CODES),
+        ("plan", _PLAN, partial(_run_change, False), _PLAN_CODES),
+        ("apply", _APPLY, partial(_run_change, True), _APPLY_CODES),
     ):
         change = commands.add_parser(name, help=about, description=about)
         _add_wanted(change)
@@ -110,7 +110,7 @@ def _run_list(
 
 
 def _run_change(
-    change: Callable[[KafkaSettings, Wanted], AccessPlan],
+    applies: bool,
     settings: KafkaSettings,
     flags: argparse.Namespace,
     environ: Mapping[str, str],
@@ -118,19 +118,25 @@ def _run_change(
     root = flags.producer
     if root is None and not flags.contract and not flags.also:
         root = find_root("producer", environ)
-    plan = change(settings, read_wanted(root, flags.contract, flags.also))
+    wanted = read_wanted(root, flags.contract, flags.also)
+    if applies:
+        apply_change(settings, wanted, partial(_print_plan, flags, "created", "deleted"))
+        return 0
+    plan = plan_change(settings, wanted)
+    _print_plan(flags, "to create", "to delete", plan)
+    return 2 if plan.is_change else 0
+
+
+def _print_plan(flags: argparse.Namespace, created: str, deleted: str, plan: AccessPlan) -> None:
     if flags.output == "json":
         print_json(plan)
-    else:
-        for line in _format_rows(_mark_rows(plan)):
-            print_line(line)
-        applied = change is apply_change
-        print_line(
-            f"{'created' if applied else 'to create'} {len(plan.create)}, "
-            f"{'deleted' if applied else 'to delete'} {len(plan.delete)}, kept {len(plan.keep)}, "
-            f"of users that are not named {len(plan.others)}"
-        )
-    return 2 if plan.is_change and change is plan_change else 0
+        return
+    for line in _format_rows(_mark_rows(plan)):
+        print_line(line)
+    print_line(
+        f"{created} {len(plan.create)}, {deleted} {len(plan.delete)}, kept {len(plan.keep)}, "
+        f"of users that are not named {len(plan.others)}"
+    )
 
 
 def _mark_rows(plan: AccessPlan) -> Iterator[tuple[str, AccessList]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from penstock.extensions.access.plan import AccessPlan, plan_access
 from penstock.extensions.access.wanted import Wanted
 from penstock.kafka import (
@@ -32,14 +35,26 @@ def plan_change(settings: KafkaSettings, wanted: Wanted) -> AccessPlan:
     return plan_access(wanted, read_access_lists(settings), find_user(settings))
 
 
-def apply_change(settings: KafkaSettings, wanted: Wanted) -> AccessPlan:
-    """Give each wanted user exactly its access lists, and return the plan that was applied.
+def apply_change(
+    settings: KafkaSettings, wanted: Wanted, tell: Callable[[AccessPlan], None]
+) -> None:
+    """Give each wanted user exactly its access lists.
+
+    `tell` is called with what was created and deleted, even if an error or ctrl-C comes midway.
 
     Raises:
         BrokerError: an access list cannot be read, created or deleted.
         OperationError: the plan is refused, as `plan_access` says.
     """
     plan = plan_change(settings, wanted)
-    if plan.is_change:
-        apply_access_lists(settings, wanted)
-    return plan
+    done: list[AccessList] = []
+    try:
+        if plan.is_change:
+            apply_access_lists(settings, wanted, done.append)
+    except BaseException:
+        create, delete = (
+            tuple(each for each in lists if each in done) for lists in (plan.create, plan.delete)
+        )
+        tell(replace(plan, create=create, delete=delete))
+        raise
+    tell(plan)

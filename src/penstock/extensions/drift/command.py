@@ -107,21 +107,37 @@ def _run_drift(flags: argparse.Namespace, tables: TableSettings) -> int:
 
 
 def _run_sync(flags: argparse.Namespace, tables: TableSettings) -> int:
-    with Progress(prints_lines=False) as bar:
-        synced = sync_lake(
-            flags.registry, flags.schemas, tables, apply=flags.apply, report=bar.show
-        )
-    if flags.output == "json":
-        print_json({"tables": synced})
-    else:
-        for table in synced:
-            done = "changed" if table.applied else "to change"
-            _say_all(f"{table.name}: {done}", table.changes)
-            _say_all(f"{table.name}: needs a decision", table.left)
-            if not table.changes and not table.left:
-                print_line(f"{table.name}: nothing to change")
+    synced: list[Any] = []
+
+    def tell(table: Any) -> None:
+        synced.append(table)
+        if flags.output != "json":
+            bar.clear()
+            _say_synced(table)
+
+    try:
+        with Progress(prints_lines=False) as bar:
+            sync_lake(
+                flags.registry,
+                flags.schemas,
+                tables,
+                apply=flags.apply,
+                report=bar.show,
+                tell=tell,
+            )
+    finally:  # an error and ctrl-C leave tables that were changed
+        if flags.output == "json" and synced:
+            print_json({"tables": synced})
     waiting = any(table.left or (table.changes and not table.applied) for table in synced)
     return 2 if waiting else 0
+
+
+def _say_synced(table: Any) -> None:
+    done = "changed" if table.applied else "to change"
+    _say_all(f"{table.name}: {done}", table.changes)
+    _say_all(f"{table.name}: needs a decision", table.left)
+    if not table.changes and not table.left:
+        print_line(f"{table.name}: nothing to change")
 
 
 def _say_all(title: str, differences: Iterable[Any]) -> None:

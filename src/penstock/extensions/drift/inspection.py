@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -198,10 +198,12 @@ def sync_tables(
     apply: bool,
     clients: Clients | None = None,
     report: ReportProgress = ignore_progress,
+    tell: Callable[[SyncedTable], None] = lambda _: None,
 ) -> tuple[SyncedTable, ...]:
     """Plan the safe changes of tables of the catalog, and make them if `apply` is true.
 
     A table is changed by one commit; if another commit comes first, its change is planned again.
+    `tell` is called with each table when it is done.
 
     Raises:
         OperationError, SinkAccessDeniedError, SinkUnavailableError: see `inspect_tables`.
@@ -213,6 +215,7 @@ def sync_tables(
     synced: list[SyncedTable] = []
     for name, event in wanted:
         synced.append(_sync(clients, name, found.get(name), event, apply=apply))
+        tell(synced[-1])
         report("tables", len(synced), len(wanted))
     return tuple(synced)
 

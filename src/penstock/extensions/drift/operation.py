@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -150,19 +150,20 @@ def find_drift(  # noqa: PLR0913 - tables, schemas and limits
     return replace(found, differences=(*conflicts, *found.differences))
 
 
-def sync_lake(
+def sync_lake(  # noqa: PLR0913 - tables, schemas and who is told
     url: str,
     schemas: Sequence[str],
     settings: TableSettings,
     *,
     apply: bool,
     report: ReportProgress = ignore_progress,
+    tell: Callable[[SyncedTable], None] = lambda _: None,
 ) -> tuple[SyncedTable, ...]:
     """Return the changes that make tables of the Glue catalog fit all versions of their schemas.
 
     If `apply` is true, the tables are changed. Versions that contradict each other are returned as
     differences of a table named `registry`. `report` is called with the number of schemas that were
-    read, and with the number of tables that are done.
+    read, and with the number of tables that are done; `tell` with each of them.
 
     Raises:
         SettingsError, OperationError, RegistryError, SinkError: see `find_drift`.
@@ -175,10 +176,10 @@ def sync_lake(
                 ["found no table of the Glue catalog, expected --lake-table or --parquet-table"]
             )
         targets, conflicts = _read_targets(url, schemas, settings, report)
-        synced = sync_tables(targets, apply=apply, report=report)
-    if not conflicts:
-        return synced
-    return (SyncedTable("registry", (), tuple(conflicts)), *synced)
+        refused = [SyncedTable("registry", (), tuple(conflicts))] if conflicts else []
+        for each in refused:
+            tell(each)
+        return (*refused, *sync_tables(targets, apply=apply, report=report, tell=tell))
 
 
 @contextmanager

@@ -170,23 +170,20 @@ def _run_apply(flags: argparse.Namespace) -> int:
     if plan.problems or plan.count(State.FORBIDDEN):
         _print_plan(plan)
         return 1 if plan.problems else _FORBIDDEN
-    applied = list(apply_plan(plan, load_registry(flags.registry)))
-    if flags.output == "json":
-        described = [
-            {"name": each.name, "version": each.number, "id": each.id}
-            for each in applied
-            if not each.error
-        ]
-        print_json({"registered": described, "same": plan.count(State.SAME)})
-    else:
-        for each in applied:
-            if not each.error:
+    same, registered = plan.count(State.SAME), []
+    registry = load_registry(flags.registry)
+    try:
+        for each in apply_plan(plan, registry):
+            if each.error:
+                raise each.error
+            registered.append({"name": each.name, "version": each.number, "id": each.id})
+            if flags.output != "json":
                 print_line(f"{each.name}: registered version {each.number}, {each.id}")
-        registered = sum(not each.error for each in applied)
-        print_line(f"registered: {registered}, same: {plan.count(State.SAME)}")
-    for each in applied:
-        if each.error:
-            raise each.error
+    finally:  # an error and ctrl-C leave what was registered
+        if flags.output == "json":
+            print_json({"registered": registered, "same": same})
+        else:
+            print_line(f"registered: {len(registered)}, same: {same}")
     return 0
 
 

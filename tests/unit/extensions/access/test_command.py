@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import pytest
 
 from penstock.cli import main
+from penstock.errors import BrokerError
 from penstock.extensions.access import command, operation
+from penstock.extensions.access.wanted import Wanted
 from penstock.kafka import AccessList, KafkaSettings
 from tests.fixtures.commands import read_json
 
@@ -30,7 +32,7 @@ def applied(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Set[AccessList
     """What was applied; the brokers have the same access lists all the time."""
     calls: list[Mapping[str, Set[AccessList]]] = []
     monkeypatch.setattr(operation, "read_access_lists", lambda _: frozenset(_FOUND))
-    monkeypatch.setattr(operation, "apply_access_lists", lambda _, wanted: calls.append(wanted))
+    monkeypatch.setattr(operation, "apply_access_lists", lambda _, wanted, __: calls.append(wanted))
     return calls
 
 
@@ -80,6 +82,29 @@ def test_an_apply_changes_the_named_users_and_ends_with_0(
     )
     assert applied == [
         {"analytics": {AccessList("analytics", "READ", "TOPIC", each["topic"]) for each in _WANTED}}
+    ]
+
+
+@pytest.mark.usefixtures("applied")
+@pytest.mark.parametrize("error", [BrokerError("the broker refuses"), KeyboardInterrupt()])
+def test_an_apply_that_ends_early_says_what_it_did(
+    also: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+) -> None:
+    def apply(_: object, wanted: Wanted, report: Callable[[AccessList], None]) -> None:
+        report(AccessList("analytics", "READ", "TOPIC", "orders"))
+        raise error
+
+    monkeypatch.setattr(operation, "apply_access_lists", apply)
+
+    assert main(["access", "apply", "--also", also], _ENVIRON) in {1, 130}
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "+  analytics  READ       topic orders          *",
+        "=  analytics  READ       topic sensor          *",
+        "?  old        DENY READ  group old- by prefix  *",
+        "created 1, deleted 0, kept 1, of users that are not named 1",
     ]
 
 

@@ -15,6 +15,8 @@ import pytest
 from pyiceberg.types import DoubleType
 
 from penstock.cli import main
+from penstock.errors import OperationError
+from penstock.extensions.drift import inspection
 from tests.fixtures.backups import Run, bucket, run
 from tests.fixtures.commands import read_json
 from tests.fixtures.lakes import Lake, lake
@@ -87,6 +89,27 @@ def test_a_table_is_compared_synced_and_compared_again(run: Run, lake: Lake) -> 
         }
     ]
     assert run("drift", *table)[0] == 0
+
+
+def test_what_was_changed_is_said_though_the_next_table_fails(
+    run: Run, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = inspection._sync
+
+    def fail(clients: object, name: str, *words: Any, **options: Any) -> object:
+        if name == lake.name("b"):
+            raise OperationError("the catalog refuses")
+        return sync(clients, name, *words, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(inspection, "_sync", fail)
+    for number, words in enumerate(((), ("--output", "json"))):
+        lake.create(f"a{number}", ("temperature", DoubleType()))
+        tables = ("--lake-table", lake.name(f"a{number}"), "--parquet-table", lake.name("b"))
+
+        code, printed = run("sync", "--apply", "pump", *tables, *words)
+
+        assert code == 1
+        assert lake.name(f"a{number}") in printed
 
 
 def test_differences_are_told_as_json(run: Run, lake: Lake) -> None:

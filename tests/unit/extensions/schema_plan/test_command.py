@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from penstock.cli import main
+from penstock.extensions.schema_plan import command
 from penstock.extensions.schema_plan.baseline import use_registry
 from penstock.extensions.schema_plan.operation import apply_plan, make_plan
 from penstock.operations import Programs
 from penstock.registry import (
     SchemaStore,
 )
-from penstock.schemas import canonical_form, load_schema
+from penstock.schemas import Schema, canonical_form, load_schema
 from tests.stubs.schema_stores import MemoryAdmin
 from tests.unit.extensions.schema_plan.folders import (
     BASE,
@@ -187,6 +188,31 @@ def test_exceptions_that_cannot_be_used_are_named(
 
     assert code == 1
     assert err.startswith(f"penstock: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"), [("text", "a: registered version 1, "), ("json", '{"name": "a", "ver')]
+)
+def test_an_apply_that_is_interrupted_says_what_it_registered(
+    write: Write, run: Run, monkeypatch: pytest.MonkeyPatch, output: str, said: str
+) -> None:
+    write(a=make_schema("A", **BASE), b=make_schema("B", **BASE))
+    admin = MemoryAdmin(SchemaStore())
+    register = admin.register
+
+    def interrupt(name: str, schema: Schema) -> object:
+        if name == "b":
+            raise KeyboardInterrupt
+        return register(name, schema)
+
+    monkeypatch.setattr(admin, "register", interrupt)
+    monkeypatch.setattr(command, "load_registry", lambda _: admin)
+    monkeypatch.setattr(command, "load_baseline", lambda *_: use_registry(admin))
+
+    code, out, _ = run("apply", "schemas", "--registry", "glue://plant", "--output", output)
+
+    assert code == 130
+    assert said in out
 
 
 def test_apply_registers_nothing_if_one_schema_is_forbidden(write: Write) -> None:
