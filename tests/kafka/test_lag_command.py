@@ -63,6 +63,23 @@ def test_groups_of_others_are_left_out_unless_they_are_named(
     assert "the lags of consumer groups cannot be read" in capsys.readouterr().err
 
 
+def test_a_group_without_offsets_is_named(
+    brokers: Brokers, name: str, plaintext_environ: dict[str, str], capsys
+) -> None:
+    group = ResourcePattern(ResourceType.GROUP, name)
+    with closing(brokers.cluster.open_admin()) as admin:
+        admin.create_acls(
+            [ACL(f"User:{ANONYMOUS}", "*", ACLOperation.READ, ACLPermissionType.ALLOW, group)]
+        )
+    brokers.wait_for_changes()
+
+    assert main(["lag", name, "--seconds", "0.01"], plaintext_environ) == 1
+    assert capsys.readouterr().err == (
+        f"penstock: {name} has committed no offset, expected groups that have; without a name, "
+        "`penstock lag` shows all of them\n"
+    )
+
+
 def test_the_lag_is_by_group_and_partition(
     brokers: Brokers, name: str, plaintext_environ: dict[str, str], capsys
 ) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from penstock.cli import add_output, expect, print_json, print_line
+from penstock.errors import OperationError
 from penstock.extensions.lag.exporter import serve_lags
 from penstock.extensions.lag.report import CatchUp, describe_seconds, estimate_catch_up
 from penstock.kafka import KafkaSettings, read_group_lags
@@ -58,6 +59,12 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
             print_json(_to_json(each))
     else:
         _print(found)
+    known = {each.group for each in now}
+    if missing := [name for name in flags.groups if name not in known]:
+        raise OperationError(
+            f"{', '.join(missing)} has committed no offset, expected groups that have; without a "
+            "name, `penstock lag` shows all of them"
+        )
     return 0
 
 
