@@ -114,6 +114,13 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path, free_port):
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
+def test_a_folder_that_the_system_refuses_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = _run(tmp_path / "file" / "folder", "up")
+    assert done.returncode == 1
+    assert done.stderr == f"{tmp_path}/file/folder: Not a directory\n"
+
+
 def test_down_ends_it_and_the_state_with_it(folder, up, free_port):
     (folder / "terraform").mkdir()
     done = _run(folder, "down")

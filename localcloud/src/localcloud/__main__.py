@@ -28,6 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LocalcloudError as error:
         sys.stderr.write(f"{printable(str(error))}\n")
         return 1
+    except OSError as error:
+        said = error.strerror or repr(error)
+        said = f"{error.filename}: {said}" if error.filename else said
+        sys.stderr.write(f"{printable(said)}\n")
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0

@@ -30,7 +30,7 @@ from penstock.cli import (
 from penstock.cli.arguments import check_needed
 from penstock.cli.commands import Command, add_command, find_commands, load_command
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
-from penstock.cli.terminal import print_error
+from penstock.cli.terminal import describe_refusal, print_error
 from penstock.errors import OperationError, PenstockError, SettingsError
 from penstock.operations import is_error_of_aws
 
@@ -56,13 +56,14 @@ exit codes:
   130  interrupted by ctrl-C
   141  the program that reads the output has ended
 """
-_WRONG_USAGE: Final = 2
+_FAILED, _WRONG_USAGE = 1, 2
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # 128 and the number of the signal, as in a shell
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
     """Run one command and return its exit code."""
     usage_code = _WRONG_USAGE
+    _replace_closed()
     try:
         settings = _parse(sys.argv[1:] if argv is None else argv, environ)
         usage_code = settings.usage_code
@@ -70,25 +71,43 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         code: int = settings.run(settings)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        code = _INTERRUPTED
     except BrokenPipeError:
-        # Python would flush what is left, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
+        _drop_output()
+        code = _BROKEN_PIPE
     except SettingsError as error:
         print_error(error)
-        return usage_code
+        code = usage_code
     except PenstockError as error:
         print_error(error)
-        return 1
+        code = _FAILED
+    except OSError as error:
+        print_error(OperationError(describe_refusal(error)))
+        try:
+            sys.stdout.flush()
+        except OSError:  # a full disk
+            _drop_output()
+        code = _FAILED
     except Exception as error:
         if not is_error_of_aws(error):
             raise
         said = str(error).rstrip(".")
         remedy = "if the credentials expired, log in again"
         print_error(OperationError(f"AWS cannot be used: {said}; {remedy}"))
-        return 1
+        code = _FAILED
     return code
+
+
+def _replace_closed() -> None:
+    """Give a process that was started without stdout or stderr one that takes everything."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))
+
+
+def _drop_output() -> None:
+    """Drop what is left to print: Python would flush it at its end, and fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Parser(argparse.ArgumentParser):

@@ -37,6 +37,12 @@ def print_error(error: Exception) -> None:
         print(f"penstock: {printable(line)}" if number == 0 else printable(line), file=sys.stderr)
 
 
+def describe_refusal(error: OSError) -> str:
+    """Return what the operating system refused, with the file if it names one."""
+    said = error.strerror or repr(error)
+    return f"{error.filename}: {said}" if error.filename else said
+
+
 class Table:
     """Rows of text in columns; the header comes with the first row, or at the end without one.
 
