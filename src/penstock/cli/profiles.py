@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import expanduser
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,8 @@ CONFIG_FILE: Final = "penstock.toml"
 # The variables of the folders of Terraform's roots.
 ROOTS: Final = {"producer": "PENSTOCK_PRODUCER_ROOT", "consumer": "PENSTOCK_CONSUMER_ROOT"}
 _CONFIG, _PROFILE = "PENSTOCK_CONFIG", "PENSTOCK_PROFILE"
-_PATHS: Final = frozenset({*ROOTS.values(), "AWS_CONFIG_FILE", "KAFKA_CA_FILE"})
+_CREDENTIALS: Final = "AWS_CONFIG_FILE"
+_PATHS: Final = frozenset({*ROOTS.values(), _CREDENTIALS, "KAFKA_CA_FILE"})
 # A key of AWS is a secret, and has files of its own.
 _SETTING = re.compile(
     r"AWS_(CONFIG_FILE|DEFAULT_REGION|ENDPOINT_URL|PROFILE|REGION)|DEVICE_ID|(KAFKA|PENSTOCK)_[A-Z_]+"
@@ -67,7 +69,8 @@ def find_profile(words: Sequence[str], environ: Mapping[str, str], folder: Path 
         folder: else the file is in this folder or above it; None looks nowhere.
 
     Raises:
-        SettingsError: the file cannot be used, or has no such profile.
+        SettingsError: the file cannot be used, has no such profile, or that names a file with
+            credentials that is not there.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_profile(parser)
@@ -84,7 +87,13 @@ def find_profile(words: Sequence[str], environ: Mapping[str, str], folder: Path 
             raise SettingsError([f"found no {CONFIG_FILE}, expected one with the profile {name}"])
         return Profile()
     config = _read_config(path)
-    return _choose(config, name or config.default)
+    profile = _choose(config, name or config.default)
+    file = profile.values.get(_CREDENTIALS, "")
+    if file and not environ.get(_CREDENTIALS) and not Path(file).exists():
+        # AWS's SDK would ignore it, and take the credentials of another account.
+        problem = f"{_CREDENTIALS} is {file}, expected a file that is there"
+        raise SettingsError([f"{path}, profile {profile.name}: {problem}"])
+    return profile
 
 
 def is_setting(variable: str) -> bool:
@@ -201,7 +210,8 @@ def _choose(config: _Config, name: str) -> Profile:
         raise SettingsError([f"{config.path} has {found}, expected one of {known}; {remedy}"])
     folder = config.path.parent
     values = {
-        key: str(folder / value) if key in _PATHS else value
+        # Path.expanduser fails for the home of a user who does not exist.
+        key: str(folder / expanduser(value)) if key in _PATHS else value  # noqa: PTH111
         for key, value in config.profiles[name].items()
     }
     return Profile(name, config.path, values)

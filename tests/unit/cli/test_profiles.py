@@ -269,6 +269,30 @@ def test_what_commands_would_refuse_is_not_written(
     assert config.read_text() == _FILE
 
 
+def test_paths_begin_at_home_if_they_say_so(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(config.parent / "home"))
+    write_profiles(config, {"analytics": {"KAFKA_CA_FILE": "~/ca.pem"}})
+
+    found = find_profile([], {}, config.parent)
+
+    assert found.values["KAFKA_CA_FILE"] == str(config.parent / "home" / "ca.pem")
+
+
+def test_credentials_in_a_file_that_is_not_there_are_not_those_of_another(config: Path) -> None:
+    write_profiles(config, {"analytics": {"AWS_CONFIG_FILE": "aws/acme"}})
+    file = config.parent / "aws" / "acme"
+
+    with pytest.raises(SettingsError) as caught:
+        find_profile([], {}, config.parent)
+    assert str(caught.value) == (
+        f"{config}, profile analytics: AWS_CONFIG_FILE is {file}, expected a file that is there"
+    )
+    assert find_profile([], {"AWS_CONFIG_FILE": "other"}, config.parent).name == "analytics"
+    file.parent.mkdir()
+    file.touch()
+    assert find_profile([], {}, config.parent).values["AWS_CONFIG_FILE"] == str(file)
+
+
 def test_a_full_disk_loses_no_profile(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(path: Path, *_: str, **__: str) -> None:
         path.write_bytes(b"")
