@@ -22,6 +22,7 @@ from penstock.settings import (
 
 Since = int | date | None
 _TABLE: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+_MOST_DAYS: Final = 36_500
 _count = partial(parse_count, least=0)
 
 
@@ -43,7 +44,12 @@ def _parse_tables(text: str) -> tuple[str, ...]:
 def _parse_since(text: str) -> Since:
     if text == "all":
         return None
-    return parse_count(text) if text.isdigit() else date.fromisoformat(text)
+    if not text.isdigit():
+        return date.fromisoformat(text)
+    days = parse_count(text)
+    if days > _MOST_DAYS:  # a day without its dashes
+        raise ValueError(text)
+    return days
 
 
 def _parse_share(text: str) -> float:
@@ -129,8 +135,8 @@ class QualitySettings(Settings):
     workgroup: str = setting("PENSTOCK_WORKGROUP", "work group of Athena that queries the lake")
     since: Since = setting(
         "PENSTOCK_SINCE_DAYS",
-        "days to check before today, or a day like 2026-11-21 to begin with, by the time of "
-        "events; all for the whole table",
+        f"days to check before today, at most {_MOST_DAYS}, or a day like 2026-11-21 to begin "
+        "with, by the time of events; all for the whole table",
         parse=_parse_since,
         default=7,
     )

@@ -28,7 +28,8 @@ def test_days_to_check(since: str, begin: datetime | None) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--since=0"], ["--since=yesterday"], ["--since=9999-01-01"], ["--late-share=2"],
+    [["--since=0"], ["--since=yesterday"], ["--since=9999-01-01"], ["--since=20261121"],
+     ["--late-share=2"],
      ["--null-shares=note"], ["--beside=readings"], ["--beside=lake.a,"], ["--errors-tables=a,,b"]],
 )  # fmt: skip
 def test_a_wrong_value_is_named(words: list[str]) -> None:
