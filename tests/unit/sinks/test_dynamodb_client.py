@@ -250,7 +250,8 @@ def test_without_credentials_the_record_waits(api: DynamoDbApi, attempts: Attemp
 
 
 def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
 
     message = "DynamoDB cannot be used: found no region, expected AWS_REGION$"
