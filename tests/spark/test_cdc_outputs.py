@@ -6,6 +6,9 @@ import secrets
 from decimal import Decimal
 from itertools import count, pairwise
 
+import pytest
+
+from penstock.errors import CheckpointInUseError
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
@@ -14,6 +17,7 @@ from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.state.lease import NoLease
 from tests.spark.changes import LONG, CdcJob, Source
 
 
@@ -198,3 +202,57 @@ def test_files_keep_columns_that_are_named_as_those_of_files(spark, lake_folder,
     for kind in ("raw", "flat"):
         (row,) = spark.read.parquet(f"{tmp_path}/{kind}/topics/pagila.public.film").collect()
         assert (row["event_partition"], row["event__offset"], row["_offset"]) == ("a", 7, 0)
+
+
+@pytest.mark.parametrize("is_marked", [True, False], ids=["marked by Spark", "not marked"])
+def test_a_complete_folder_of_files_stays_when_kafka_has_removed_a_record(
+    spark, lake_folder, tmp_path, is_marked
+):
+    film = Source()
+    film.insert(id=1)
+    film.insert(id=2)
+    session = spark.newSession()
+    session.conf.set("mapreduce.fileoutputcommitter.marksuccessfuljobs", is_marked)
+    job = _open_files(session, tmp_path)
+    placed = job.place(film.log)
+    job.take(placed)
+    written = _list_files(tmp_path)
+    job.restart()
+
+    job.take(placed[1:], job.number - 1)
+
+    assert _list_files(tmp_path) == written
+    rows = spark.read.parquet(f"{tmp_path}/raw/topics/pagila.public.film").collect()
+    assert sorted(row["after"]["id"] for row in rows) == [1, 2]
+
+
+def test_a_driver_without_its_lease_leaves_the_files_of_the_next_one(spark, lake_folder, tmp_path):
+    film = Source()
+    film.insert(id=1)
+    job = _open_files(spark, tmp_path)
+    placed = job.place(film.log)
+    job.take(placed)
+    for mark in tmp_path.rglob("_SUCCESS"):
+        mark.unlink()
+    written = _list_files(tmp_path)
+    job.lease = _TakenLease()
+    job.restart()
+
+    with pytest.raises(CheckpointInUseError):
+        job.take(placed, job.number - 1)
+
+    assert _list_files(tmp_path) == written
+
+
+class _TakenLease(NoLease):
+    def check(self):
+        raise CheckpointInUseError("another job has taken the lease")
+
+
+def _open_files(spark, folder):
+    name = f"cdc.film_{secrets.token_hex(4)}"
+    return CdcJob(spark, folder, name, lambda: [ChangeFiles(f"{folder}/raw", 3, read_records)])
+
+
+def _list_files(folder):
+    return sorted(str(each) for each in (folder / "raw").rglob("*.parquet"))
