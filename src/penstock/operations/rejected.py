@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain
@@ -22,6 +23,8 @@ _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attemp
 _LARGEST: Final = 6 * 2**20
 _MOST_EVENTS: Final = 500
 _MOST_BYTES: Final = 4_000_000
+
+_WRITTEN: Final = "the event is written, so delete the object by hand, or a replay writes it again"
 
 _Send = Callable[[Sequence[Any]], list[Any]]
 
@@ -77,7 +80,8 @@ def replay_rejected(
     Events are sent one after the other, each when the caller asks for its result.
 
     Raises:
-        SinkError: the bucket cannot be read, or a written event cannot be deleted.
+        SinkError: the bucket cannot be read, or an event that is written stays in it, whole or
+            as part of a request.
         OperationError: a prefix is empty, which would replay every event, or is that of no key;
             or the AWS configuration is incomplete, for example without a region.
     """
@@ -128,11 +132,12 @@ def _send_event(
         case {"error": {"reason": reason, "message": message, "kept": kept}}:
             # The producer kept the event again; the first copy has the first time of arrival.
             if kept:
-                events.delete(kept)
+                said = f"it is a second copy of {key}, so delete it by hand, or a replay sends both"
+                _delete(events, kept, said)
             raise _NotAcceptedError(f"{reason}: {message}")
         case outcome:
             raise _NotAcceptedError(_describe_outcome(outcome))
-    _delete(events, key)
+    _delete(events, key, _WRITTEN)
     return ReplayedEvent(key, record, written=1)
 
 
@@ -141,27 +146,35 @@ def _send_request(
 ) -> ReplayedEvent:
     """Send the events of a request; delete the request once each is written or kept by itself.
 
-    Those that are too large for a call come last and stay.
+    Those that are too large for a call come last and stay. After each call the request has only
+    those that are left, so that a replay which is interrupted does not write the others again.
     """
     left, written = sorted(parts, key=lambda part: _is_too_large(_write_payload([part]))), 0
     try:
         while left:
             some = left[: _count_sendable(left)]
-            for outcome in send(some):
-                match outcome:
-                    case {"topic": str(), "partition": int(), "offset": int()}:
-                        written += 1
-                    case {"error": {"kept": str()}}:
-                        pass
-                    case _:
-                        raise _NotAcceptedError(_describe_outcome(outcome))
+            last = sum(map(_is_written, send(some)))
+            written += last
             del left[: len(some)]
+            if left:
+                said = f"{written:,} of {len(parts):,} events are written, the last {last:,} of"
+                with _explained(f"{said} which a replay writes again"):
+                    events.rewrite(key, replace(event, event=left))
     except _NotAcceptedError as error:
-        events.keep([replace(event, event=left)], {}, over=True)
         problem = f"{len(left):,} of {len(parts):,} events are left: {error}"
         return ReplayedEvent(key, "", problem, written, len(parts) - len(left) - written)
-    _delete(events, key)
+    _delete(events, key, _WRITTEN)
     return ReplayedEvent(key, written=written, rejected=len(parts) - written)
+
+
+def _is_written(outcome: Any) -> bool:
+    """Return whether an event of a request is written, not kept by itself."""
+    match outcome:
+        case {"topic": str(), "partition": int(), "offset": int()}:
+            return True
+        case {"error": {"kept": str()}}:
+            return False
+    raise _NotAcceptedError(_describe_outcome(outcome))
 
 
 def _count_sendable(events: Sequence[Any]) -> int:
@@ -170,14 +183,18 @@ def _count_sendable(events: Sequence[Any]) -> int:
     return max(1, sum(size <= _MOST_BYTES for size in sizes))
 
 
-def _delete(events: RejectedEvents, key: str) -> None:
-    try:
+def _delete(events: RejectedEvents, key: str, said: str) -> None:
+    with _explained(said):
         events.delete(key)
+
+
+@contextmanager
+def _explained(said: str) -> Iterator[None]:
+    """Say what an error of the bucket leaves to do."""
+    try:
+        yield
     except SinkError as error:
-        raise SinkError(
-            f"{error}; the event is written, so delete the object by hand, or a replay writes it "
-            "again"
-        ) from error
+        raise SinkError(f"{error}; {said}") from error
 
 
 def _describe_outcome(outcome: Any) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -227,13 +227,10 @@ class RejectedEvents:
             )
             return load_session().create_client("s3", config=config)
 
-    def keep(
-        self, events: Sequence[RejectedEvent], kept: dict[int, str], *, over: bool = False
-    ) -> None:
+    def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
         """Write events, and add the key of each event that is there to `kept`, by its number.
 
-        An event that is there stays, with the first time of arrival, unless `over` says that it is
-        written again.
+        An event that is there stays, with the first time of arrival.
 
         Raises:
             SinkError: the error of the last event that could not be written.
@@ -241,9 +238,7 @@ class RejectedEvents:
         _ = self._s3  # built here, because only one thread at a time may build a client
         problem: SinkError | None = None
         with ThreadPoolExecutor(min(_WRITERS, len(events))) as pool:
-            for each, outcome in zip(
-                events, pool.map(partial(self._try_put, over=over), events), strict=True
-            ):
+            for each, outcome in zip(events, pool.map(self._try_put, events), strict=True):
                 if isinstance(outcome, SinkError):
                     problem = outcome
                 else:
@@ -302,6 +297,14 @@ class RejectedEvents:
             place = f"s3://{self._bucket}/{key}"
             raise ValueError(f"{error}; mend or delete {place} by hand") from error
 
+    def rewrite(self, key: str, event: RejectedEvent) -> None:
+        """Write an event in place of the one with this key.
+
+        Raises:
+            SinkError: the object cannot be written.
+        """
+        self._put(key, event)
+
     def delete(self, key: str) -> None:
         """Delete the event with this key, if it exists.
 
@@ -311,21 +314,24 @@ class RejectedEvents:
         with self._translated("deleted", key):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 
-    def _try_put(self, event: RejectedEvent, *, over: bool) -> SinkError | None:
+    def _try_put(self, event: RejectedEvent) -> SinkError | None:
         try:
-            with self._translated("written", event.key):
-                self._s3.put_object(
-                    Bucket=self._bucket,
-                    Key=event.key,
-                    Body=event.write(),
-                    ContentType="application/json",
-                    **({} if over else {"IfNoneMatch": "*"}),
-                )
+            self._put(event.key, event, IfNoneMatch="*")
         except FileExistsError:
             return None
         except SinkError as error:
             return error
         return None
+
+    def _put(self, key: str, event: RejectedEvent, **condition: str) -> None:
+        with self._translated("written", key):
+            self._s3.put_object(
+                Bucket=self._bucket,
+                Key=key,
+                Body=event.write(),
+                ContentType="application/json",
+                **condition,
+            )
 
     def _translated(self, action: str, key: str) -> AbstractContextManager[None]:
         return translated_s3_errors(f"s3://{self._bucket}/{key} cannot be {action}")

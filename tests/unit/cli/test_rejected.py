@@ -356,20 +356,24 @@ def test_a_replay_has_a_progress_bar(run: Run, client: Callable[..., Any], bucke
     assert stderr.getvalue().endswith(f"\r\x1b[K{pointer}")
 
 
-def test_a_written_event_that_cannot_be_deleted_is_an_error(
-    run: Run, client: Callable[..., Any], bucket: str
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (_PLACE, "the event is written, so delete the object by hand, or a replay writes it again"),
+        (
+            {"error": _REFUSAL},
+            f"it is a second copy of {_EVENT.key}, so delete it by hand, or a replay sends both",
+        ),
+    ],
+    ids=["written", "rejected again"],
+)
+def test_an_object_that_cannot_be_deleted_is_an_error(
+    run: Run, client: Callable[..., Any], bucket: str, outcome: Any, said: str
 ) -> None:
-    function = _function(client, f"return [{_PLACE!r}]")
+    function = _function(client, f"return [{outcome!r}]")
     (key,) = _keep(bucket, _EVENT)
-    down = SinkUnavailableError("the bucket is down")
-    with patch.object(RejectedEvents, "delete", side_effect=down):
-        code, out = run("replay", key, "--function", function)
-
-    assert code == 1
-    assert out.endswith(
-        "penstock: the bucket is down; the event is written, so delete the object by hand, or a "
-        "replay writes it again\n"
-    )
+    with patch.object(RejectedEvents, "delete", side_effect=SinkUnavailableError("down")):
+        assert run("replay", key, "--function", function) == (1, f"penstock: down; {said}\n")
 
 
 def test_a_missing_bucket_is_an_error(run: Run) -> None:

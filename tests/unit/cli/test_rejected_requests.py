@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from penstock.errors import SinkUnavailableError
 from penstock.producing import RejectedEvent, RejectedEvents
 from penstock.producing.requests import MAX_EVENTS
 from tests.fixtures.rejected import bucket, keys_of
@@ -118,6 +120,45 @@ def test_a_request_that_fails_on_its_way_keeps_what_is_left(
     function = _function(client, f"return [{_RECORD} for each in event]")
     assert run("replay", key, "--function", function)[0] == 0
     assert keys_of(client, bucket) == []
+
+
+def test_a_replay_that_is_interrupted_leaves_what_it_has_not_sent(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    key = "moved/r-1.json"
+    client("s3").put_object(Bucket=bucket, Key=key, Body=_REQUEST.write())
+    calls = 0
+
+    def invoke(_client: Any, _function: str, events: Sequence[Any]) -> list[Any]:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return [{"topic": "t", "partition": 0, "offset": each["n"]} for each in events]
+
+    with patch("penstock.operations.rejected._invoke", invoke):
+        code, _ = run("replay", key, "--function", "another")
+
+    assert (code, keys_of(client, bucket)) == (130, [key])
+    left = RejectedEvents(bucket).read(key)
+    assert [each["n"] for each in left.event] == [*range(1_000, _MANY)]
+
+
+def test_a_request_that_cannot_be_written_back_is_an_error_with_what_is_written(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    source = f"return [{_KEPT} if each['n'] == 5 else {_RECORD} for each in event]"
+    (key,) = _keep(bucket, dataclasses.replace(_REQUEST, function=_function(client, source)))
+    down = SinkUnavailableError("the bucket is down")
+
+    with patch.object(RejectedEvents, "rewrite", side_effect=[None, down]):
+        code, out = run("replay", key)
+
+    assert code == 1
+    assert out == (
+        "penstock: the bucket is down; 999 of 10,001 events are written, the last 500 of which a "
+        "replay writes again\n"
+    )
 
 
 def test_a_request_is_sent_in_calls_that_lambda_takes(

@@ -162,7 +162,7 @@ def test_events_are_listed_read_and_deleted(client: Callable[..., Any], bucket: 
     assert len(keys_of(client, bucket)) == 21
     assert list(events.list(many[19].key[:-5])) == [many[19].key]
     assert events.read(many[3].key) == many[3]  # with its first time of arrival
-    events.keep([_changed(index=3, reason="left")], {}, over=True)
+    events.rewrite(many[3].key, _changed(index=3, reason="left"))
     assert events.read(many[3].key).reason == "left"
     events.delete(_KEY)
     events.delete(_KEY)
