@@ -11,7 +11,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from penstock.extensions.staging import Retries, RetrySettings
+from penstock.extensions.staging import Retries, RetryCounts, RetrySettings
 from penstock.sinks import (
     FunctionLease,
     FunctionLeaseSettings,
@@ -57,8 +57,11 @@ def _retry(context: Any) -> dict[str, Any]:
     if has_time():  # before the retries, which may use up the time
         waiting = _joiner.errors.count_unjoined(Selection(), has_half_its_time)
         _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
-    counts = Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time)
-    _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)
-    _metrics.add_metric("RecordsParked", MetricUnit.Count, counts.parked)
+    counts = RetryCounts()
+    try:
+        Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time, counts)
+    finally:  # a run that fails has parked records too
+        _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)
+        _metrics.add_metric("RecordsParked", MetricUnit.Count, counts.parked)
     _log.info(json.dumps(asdict(counts)))
     return asdict(counts)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from penstock.errors import SinkUnavailableError
 from penstock.sinks import ParkedRecords, UpsertWriter
 from tests.stubs.leases import HeldByAnother
 from tests.unit.extensions.staging.joining import DELAY_SECONDS, PLAN, World, open_tables
@@ -94,6 +95,31 @@ def test_a_backlog_that_takes_long_to_count_is_retried(
     assert (counts["waiting"], counts["is_complete"]) == (100, False)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["RecordsWaiting"] for line in told if "RecordsWaiting" in line] == [[120.0]]
+
+
+def test_a_run_that_fails_has_told_what_it_parked(
+    load: Callable[[World], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = World(open_tables(PLAN))
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(2)])
+    handler = load(world)
+    for delay in (1, 2):
+        world.now_s += delay * DELAY_SECONDS
+        handler.lambda_handler({}, _context(repeat(60_000), f"after-{delay}"))
+    capsys.readouterr()
+    world.now_s += 4 * DELAY_SECONDS
+    updates = count(1)
+
+    def fail(operation: str) -> None:
+        if operation == "UpdateItem" and next(updates) == 4:  # two failures and a mark before
+            raise SinkUnavailableError("the table is down")
+
+    world.tables.before = fail
+    with pytest.raises(SinkUnavailableError):
+        handler.lambda_handler({}, _context(repeat(60_000)))
+
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["RecordsParked"] for line in told if "RecordsParked" in line] == [[1.0]]
 
 
 def _invoke_twice(load: Callable[[World], Any], at_call: int) -> tuple[World, bool]:

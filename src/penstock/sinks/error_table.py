@@ -41,6 +41,7 @@ _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 # Without it, an update of a missing row would create one with few attributes.
 _THERE: Final = "attribute_exists(id)"
 _UNSETTLED: Final = f"{_THERE} AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt)"
+_PARKED: Final = "#replay = :replay AND parkedAt = :where"
 _FAILURE: Final = "#reason = :reason, #detail = :detail"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # A row takes one result of a replay, however often the replay reports it.
@@ -213,13 +214,14 @@ class ErrorTable:
     def mark_parked(
         self, row_id: str, where: str, replay: str, attempts: int | None = None
     ) -> bool:
-        """Mark a row as parked at `where`; return False if it is gone or settled.
+        """Mark a row as parked at `where`; return False if it is gone or settled otherwise.
 
-        So it does if the row has other attempts: somebody may have opened it again meanwhile.
+        So it does if the row has other attempts: somebody may have opened it again meanwhile. A
+        mark of this replay counts: the answer may have been lost.
         """
         changes = f"SET parkedAt = :where, {_SETTLED}"
         values = {":where": where, **self._settle(replay)}
-        return self._tell(row_id, changes, values, _UNSETTLED, attempts)
+        return self._tell(row_id, changes, values, f"{_PARKED} OR {_UNSETTLED}", attempts)
 
     def change(
         self,

@@ -292,6 +292,19 @@ def test_a_parked_row_says_where_and_waits_no_more(
     assert [Selection().matches(each) for each in rows.read([row["id"]])] == [False]
 
 
+def test_a_mark_whose_answer_was_lost_counts_once_more_for_its_own_replay_alone(
+    errors: Callable[..., ErrorTable], rows: ErrorTable
+) -> None:
+    errors().keep([_record(1)])
+    rows.count_failure(_record(1), "r1")
+    park = partial(rows.mark_parked, _record(1).id)
+
+    assert park("s3://parked/1", "r1", 1)
+    assert park("s3://parked/1", "r1", 1)
+    assert not park("s3://parked/1", "r2", 1)
+    assert not park("s3://parked/2", "r1", 1)
+
+
 def test_a_row_that_is_open_never_expires(
     errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows, error_table: Any
 ) -> None:

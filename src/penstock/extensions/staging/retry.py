@@ -48,20 +48,20 @@ class Retries:
         self._name = name
         self._to_announce: list[tuple[DeadLetter, str]] = []
 
-    def run(self, now_s: int, has_time: Callable[[], bool]) -> RetryCounts:
+    def run(self, now_s: int, has_time: Callable[[], bool], counts: RetryCounts) -> None:
         """Retry the due rows while there is time. A run that ends early loses no finished work.
+
+        `counts` has what was done if it fails too.
 
         Raises:
             SinkAccessDeniedError, SinkUnavailableError: run again; finished rows are not repeated.
         """
-        counts = RetryCounts()
         try:
             counts.is_complete = self._run(Selection(due_s=now_s), has_time, counts)
         except SinkError:  # perhaps of one record's bytes alone
             self._write_notice(counts)
             raise
         self._write_notice(counts)
-        return counts
 
     def _run(self, selection: Selection, has_time: Callable[[], bool], counts: RetryCounts) -> bool:
         """Retry and park the due rows while there is time; return whether it sufficed."""

@@ -126,9 +126,10 @@ class World:
 
     def retry(self, name: str, has_time: Callable[[], bool] = lambda: True) -> RetryCounts:
         """Run the retries that are due now."""
-        return Retries(self.joiner, ParkedRecords(self.store), name).run(
-            int(self.clock()), has_time
-        )
+        counts = RetryCounts()
+        retries = Retries(self.joiner, ParkedRecords(self.store), name)
+        retries.run(int(self.clock()), has_time, counts)
+        return counts
 
     def _give_up(self, record: Record, failure: Failure) -> FailedRecord:
         return FailedRecord(record, failure, None, "spark", int(self.clock() * 1_000))
