@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from penstock.cli.arguments import add_output, add_root
 from penstock.cli.terminal import Progress, print_error, print_line
 from penstock.cli.values import print_json
-from penstock.errors import OperationError
+from penstock.errors import JobError
 from penstock.operations import (
     JobRun,
     JobStep,
@@ -26,7 +26,8 @@ HELP = (
 _EXIT_CODES = """\
 exit codes:
   0  submitted; with --wait, every record that the run read has its row
-  1  an error; with --wait, records became dead letters or were lost
+  1  an error; with --wait, records became dead letters or were lost, or the wait
+     ended before the run
   2  wrong usage; with --wait, the run failed
 """
 
@@ -70,7 +71,7 @@ def submit(settings: argparse.Namespace, job: str, flags: Sequence[str]) -> int:
     with Progress(prints_lines=False) as bar:
         try:
             state = wait_for_job(run, report=bar.show)
-        except OperationError as error:
+        except JobError as error:
             bar.clear()
             print_error(error)
             return 2

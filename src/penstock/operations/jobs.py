@@ -16,7 +16,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from penstock.errors import OperationError
+from penstock.errors import JobError, OperationError
 from penstock.operations.clients import build_client
 from penstock.operations.outputs import OTHER_ROOT, choose_entry, read_outputs
 from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
@@ -83,7 +83,8 @@ def wait_for_job(
     `report` is called with each state before.
 
     Raises:
-        OperationError: it failed, or was cancelled; the message says why.
+        JobError: it failed, or was cancelled; the message says why.
+        OperationError: it cannot be asked, and may still run.
     """
     if isinstance(run, JobStep):
         return wait_for_step(run, pause, report)
@@ -93,12 +94,15 @@ def wait_for_job(
             asked = {"applicationId": run.application_id, "jobRunId": run.id}
             shown = emr.get_job_run(**asked)["jobRun"]
         except (ClientError, BotoCoreError) as error:
-            raise OperationError(f"{run} cannot be described: {error}") from error
+            raise OperationError(
+                f"{run} cannot be described: {str(error).rstrip('.')}; it may still run, see "
+                f"`penstock jobs show {run.id}`"
+            ) from error
         state: str = shown["state"]
         if state == "SUCCESS":
             return state
         if state in _FINAL:
-            raise OperationError(f"{run} is {state}: {shown['stateDetails'].rstrip('.')}")
+            raise JobError(f"{run} is {state}: {shown['stateDetails'].rstrip('.')}")
         report(f"{run} is {state}", None, None)
         pause(_POLL_SECONDS)
 

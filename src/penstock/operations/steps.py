@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.aws import Fault, classify
-from penstock.errors import OperationError
+from penstock.errors import JobError, OperationError
 from penstock.operations.clients import build_client
 from penstock.progress import ReportProgress
 
@@ -68,14 +68,18 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportP
     """Wait until a step has ended well, and return its state.
 
     Raises:
-        OperationError: it did not complete; the message has the end of its log.
+        JobError: it did not complete; the message has the end of its log.
+        OperationError: it cannot be asked, and may still run.
     """
     emr = build_client("emr", region=step.region)
     while True:
         try:
             shown = emr.describe_step(ClusterId=step.cluster_id, StepId=step.id)["Step"]
         except (ClientError, BotoCoreError) as error:
-            raise OperationError(f"{step} cannot be described: {error}") from error
+            raise OperationError(
+                f"{step} cannot be described: {str(error).rstrip('.')}; it may still run, see "
+                f"`penstock jobs show {step.id}`"
+            ) from error
         state: str = shown["Status"]["State"]
         if state in _FINAL:
             break
@@ -83,9 +87,9 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportP
         pause(_POLL_SECONDS)
     if state == "FAILED":
         report(f"{step} is FAILED, EMR copies its log", None, None)
-        raise OperationError(f"{step} is FAILED\n{_read_log(emr, step, pause)}")
+        raise JobError(f"{step} is FAILED\n{_read_log(emr, step, pause)}")
     if state != "COMPLETED":
-        raise OperationError(f"{step} is {state}")
+        raise JobError(f"{step} is {state}")
     return state
 
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from penstock.cli import main
-from penstock.errors import OperationError
+from penstock.errors import JobError, OperationError
 from penstock.operations import JobRun, JobStep, RunCounts
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
@@ -77,7 +77,7 @@ def test_a_job_that_fails_is_submitted_and_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wait(*_: Any, **__: Any) -> str:
-        raise OperationError("job run 00b of application 00a is FAILED: no such class")
+        raise JobError("job run 00b of application 00a is FAILED: no such class")
 
     monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
     monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
@@ -87,6 +87,21 @@ def test_a_job_that_fails_is_submitted_and_an_error(
     printed = capsys.readouterr()
     assert [each["id"] for each in read_json("submit", printed.out)] == ["00b"]
     assert printed.err == "penstock: job run 00b of application 00a is FAILED: no such class\n"
+
+
+def test_a_wait_that_cannot_go_on_says_nothing_of_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wait(*_: Any, **__: Any) -> str:
+        raise OperationError("job run 00b of application 00a cannot be described: expired")
+
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: JobRun("00a", "00b", "x"))
+    monkeypatch.setattr("penstock.cli._submit.wait_for_job", wait)
+
+    assert main(["submit", "--wait", "fold"], {}) == 1
+
+    told = "penstock: job run 00b of application 00a cannot be described: expired\n"
+    assert capsys.readouterr().err == told
 
 
 @pytest.mark.parametrize("output", ["text", "json"])

@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import NoRegionError
 from botocore.stub import Stubber
 
-from penstock.errors import OperationError
+from penstock.errors import JobError, OperationError
 from penstock.operations import JobRun, start_job, submit_job, wait_for_job
 from systems.sessions import make_session
 from tests.fixtures.outputs import put_out
@@ -137,14 +137,15 @@ def test_a_job_run_that_failed_is_an_error_with_the_reason(emr: Stubber, state: 
     _answer(emr, state)
 
     message = f"^job run 00b of application 00a is {state}: No such file$"
-    with pytest.raises(OperationError, match=message):
+    with pytest.raises(JobError, match=message):
         wait_for_job(JobRun("00a", "00b", "eu-central-1"))
 
 
-def test_a_job_run_that_is_unknown_is_an_error(emr: Stubber) -> None:
-    emr.add_client_error("get_job_run", "ResourceNotFoundException", "no such run")
+def test_a_job_run_that_cannot_be_asked_may_still_run(emr: Stubber) -> None:
+    emr.add_client_error("get_job_run", "ExpiredTokenException", "expired.")
 
-    with pytest.raises(OperationError, match=r"00a cannot be described: .* no such run"):
+    said = r"00a cannot be described: .* expired; it may still run, see `penstock jobs show 00b`$"
+    with pytest.raises(OperationError, match=said):
         wait_for_job(JobRun("00a", "00b", "eu-central-1"))
 
 
