@@ -88,6 +88,10 @@ class SchemaPlan:
         return "keep" if self.is_done else "describe"
 
 
+class _NotOursError(RegistryError):
+    """Another program has created the schema since the plan was made."""
+
+
 def read_present(admin: RegistryAdmin, name: str) -> SchemaBackup | None:
     """Return a schema of a registry, or None without it."""
     try:
@@ -143,7 +147,8 @@ def restore_schema(
     Raises:
         RegistryError: the registry does not do it, or the result differs from the backup.
         SchemaError: the registry calls a definition invalid. After either, the schema has its
-            former mode again, or the message names the one that it may have.
+            former mode again, or the message names the one that it may have. A schema that another
+            program has created meanwhile, in another mode, stays as it is.
     """
     schema, target = plan.schema, plan.target
     if plan.is_done:
@@ -156,6 +161,8 @@ def restore_schema(
                 admin.describe_schema(schema.name, mode, newest)
             newest = _add_version(admin, schema, version)
         _describe_schema(admin, plan)
+    except _NotOursError:
+        raise
     except (PenstockError, KeyboardInterrupt) as error:
         if plan.to_register:
             _put_back(admin, target or replace(schema, checkpoint=newest or 1), mode, error)
@@ -168,6 +175,11 @@ def _open_schema(admin: RegistryAdmin, plan: SchemaPlan, mode: Compatibility) ->
     schema, target, missing = plan.schema, plan.target, plan.to_register
     if target is None:
         admin.create_schema(replace(schema, compatibility=mode), missing[0].definition)
+        if admin.read_schema(schema.name).compatibility is not mode:
+            raise _NotOursError(
+                f"another program has just created the schema {schema.name} of {admin.source}; "
+                "run the command again"
+            )
     elif missing and target.compatibility is not mode:
         admin.describe_schema(schema.name, mode, target.checkpoint)
 
