@@ -45,10 +45,11 @@ class Killer:
             self.left -= 1
             if self.left == 0 and self.before:
                 raise _Killed
-            answer = plain(*words, **more)
-            if self.left == 0:
-                raise _Killed
-            return answer
+            try:
+                return plain(*words, **more)
+            finally:
+                if self.left == 0:  # also if the answer is an error
+                    raise _Killed
 
         return call
 
