@@ -250,8 +250,8 @@ class CdcJob:
             placed.append((partition, offset, *record))
         return placed
 
-    def take(self, placed, number=None):
-        """Take a batch of records."""
+    def take(self, placed, number=None, offsets=""):
+        """Take a batch of records, with its offsets as the checkpoint has them."""
         if number is None:
             number, self.number = self.number, self.number + 1
         rows = [
@@ -262,7 +262,7 @@ class CdcJob:
             for key, value in [(record[:2], record[2:])]
         ]  # fmt: skip
         frame = self.spark.createDataFrame(rows, KAFKA)
-        return self.batches.write_batch(frame, BatchId("query", number))
+        return self.batches.write_batch(frame, BatchId("query", number, offsets))
 
     def frame(self, kind, schema, value):
         """Encode a key or a value by its registered schema."""

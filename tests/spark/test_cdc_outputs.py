@@ -8,7 +8,7 @@ from itertools import count, pairwise
 
 import pytest
 
-from penstock.errors import CheckpointInUseError
+from penstock.errors import CheckpointError, CheckpointInUseError
 from penstock.extensions.cdc.spark.current import CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
@@ -224,6 +224,22 @@ def test_a_complete_folder_of_files_stays_when_kafka_has_removed_a_record(
     assert _list_files(tmp_path) == written
     rows = spark.read.parquet(f"{tmp_path}/raw/topics/pagila.public.film").collect()
     assert sorted(row["after"]["id"] for row in rows) == [1, 2]
+
+
+def test_a_checkpoint_that_is_an_old_copy_loses_no_record_of_the_files(
+    spark, lake_folder, tmp_path
+):
+    film = Source()
+    film.insert(id=1)
+    film.insert(id=2)
+    job = _open_files(spark, tmp_path)
+    placed = job.place(film.log)
+    job.take(placed[:1], offsets="0 to 1")
+    job.restart()
+    job.take(placed[:1], job.number - 1, offsets="0 to 1")
+
+    with pytest.raises(CheckpointError, match=r"the checkpoint says 0 to 2, .* is an old copy"):
+        job.take(placed, job.number - 1, offsets="0 to 2")
 
 
 def test_a_driver_without_its_lease_leaves_the_files_of_the_next_one(spark, lake_folder, tmp_path):

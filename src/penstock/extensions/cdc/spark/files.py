@@ -2,7 +2,7 @@
 
 A file is `PATH/topics/TOPIC/batch=BATCH/partition=PARTITION/*.gz.parquet`. Once the folder of a
 batch has Spark's file `_SUCCESS`, it is complete and is not written again: Kafka may have removed
-some of its records meanwhile.
+some of its records meanwhile. The file `_offsets` has the digest of the batch's offsets.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from penstock.errors import CheckpointError
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.state.files import StateFiles
+from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
 
 _COMPLETE: Final = "_SUCCESS"
+_OFFSETS: Final = "_offsets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,13 @@ class ChangeFiles:
 
         Raises:
             CheckpointInUseError: another job has taken the lease.
+            CheckpointError: the batch was complete with other offsets.
         """
         of, part = batch.part.batch, batch.part.number
         folder = f"{self.path.rstrip('/')}/topics/{batch.topic}/batch={of.query}-{of.number}-{part}"
         files = StateFiles(batch.spark, folder)
         if _COMPLETE in files.names():
+            _check_offsets(folder, files.read(_OFFSETS), of)
             _LOG.info("%s is complete already", folder)
             return
         rows = self.read(batch.records).withColumnRenamed("_kafka_partition", "partition")
@@ -53,5 +58,17 @@ class ChangeFiles:
         writer = placed.write.mode("overwrite").partitionBy("partition")
         batch.lease.check()
         writer.option("maxRecordsPerFile", self.most).parquet(folder, compression="gzip")
+        files.write(_OFFSETS, of.digest)
         if _COMPLETE not in files.names():  # Spark may be told not to write it
             files.write(_COMPLETE, "")
+
+
+def _check_offsets(folder: str, written: str | None, batch: BatchId) -> None:
+    """Raise CheckpointError if a folder has other records than the checkpoint says."""
+    if written and batch.digest and written != batch.digest:
+        raise CheckpointError(
+            f"{folder} has records of offsets with the digest {written}, and the checkpoint says "
+            f"{batch.offsets}, of the digest {batch.digest}, expected the same: the checkpoint "
+            "lost files or is an old copy; start again with an empty checkpoint and the offsets "
+            "that follow what the folders have"
+        )
