@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 
+from localcloud.services.emr_serverless import applications
 from localcloud.testing import wait_until
 from tests.refusals import fails
 
@@ -111,17 +111,21 @@ def test_applications_are_listed_by_state_and_page(emr, create):
     fails("ValidationException", said, emr.list_applications, nextToken="x")
 
 
-def test_an_application_is_started_stopped_and_deleted(emr, create):
+def test_an_application_is_started_stopped_and_deleted(emr, create, monkeypatch):
     made = create()
     emr.start_application(applicationId=made)
     assert _state(emr, made) == "STARTED"
 
     _refuse_change(emr, made, "STARTED")
 
+    timers = []
+    monkeypatch.setattr(applications, "_end_later", timers.append)
     emr.stop_application(applicationId=made)
     assert _state(emr, made) == "STOPPING"
     _refuse_change(emr, made, "STOPPING")
-    wait_until(f"{made} is STOPPED", lambda: _state(emr, made) == "STOPPED")
+    (end,) = timers
+    end()
+    assert _state(emr, made) == "STOPPED"
     said = (
         "Application cannot be STOPPED. Applications must be in one of the following statuses: "
         "[STARTING, STARTED]"
@@ -134,15 +138,25 @@ def test_an_application_is_started_stopped_and_deleted(emr, create):
     fails("ValidationException", said, emr.start_application, applicationId=made)
 
 
-def test_an_application_that_is_started_while_it_stops_stays_started(emr, create):
+def test_an_application_that_is_started_while_it_stops_stays_started(emr, create, monkeypatch):
     made = create()
+    timers = []
+    monkeypatch.setattr(applications, "_end_later", timers.append)
     emr.start_application(applicationId=made)
     emr.stop_application(applicationId=made)
 
     emr.start_application(applicationId=made)
+    timers[0]()
 
-    time.sleep(1.5)
     assert _state(emr, made) == "STARTED"
+
+
+def test_an_application_that_stops_is_stopped_by_itself(emr, create):
+    made = create()
+    emr.start_application(applicationId=made)
+    emr.stop_application(applicationId=made)
+
+    wait_until(f"{made} is STOPPED", lambda: _state(emr, made) == "STOPPED")
 
 
 def test_an_application_at_rest_is_updated(emr, create):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from localcloud.door.errors import AwsError
@@ -115,10 +117,14 @@ def stop_application(call: Call, applications: Applications) -> dict[str, Any]:
         said = f"Application {application.id} has job runs that go on; cancel them first"
         raise AwsError(INVALID, said)
     application.go_to("STOPPING")
-    timer = threading.Timer(_STOP_SECONDS, _end_stop, (applications, application))
+    _end_later(partial(_end_stop, applications, application))
+    return {}
+
+
+def _end_later(end: Callable[[], None]) -> None:
+    timer = threading.Timer(_STOP_SECONDS, end)
     timer.daemon = True
     timer.start()
-    return {}
 
 
 def _end_stop(applications: Applications, application: Application) -> None:
