@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from localcloud.registry import start_registry
 from penstock.registry import load_registry
@@ -67,7 +68,18 @@ class Registry:
         for account, interface, group in self._entries:
             ec2 = self.accounts.client("ec2", account)
             ec2.delete_network_interface(NetworkInterfaceId=interface)
+            _forget(ec2, group)
             ec2.delete_security_group(GroupId=group)
         self.accounts.client("secretsmanager", PRODUCER).delete_secret(
             SecretId=self.secret_arn, ForceDeleteWithoutRecovery=True
         )
+
+
+def _forget(ec2: Any, group: str) -> None:
+    """Delete the rules that name a group, as an apply without the registry does."""
+    for page in ec2.get_paginator("describe_security_group_rules").paginate():
+        for rule in page["SecurityGroupRules"]:
+            if rule.get("ReferencedGroupInfo", {}).get("GroupId") == group:
+                way = "egress" if rule["IsEgress"] else "ingress"
+                revoke = getattr(ec2, f"revoke_security_group_{way}")
+                revoke(GroupId=rule["GroupId"], SecurityGroupRuleIds=[rule["SecurityGroupRuleId"]])
