@@ -75,8 +75,8 @@ def test_a_group_without_offsets_is_named(
 
     assert main(["lag", name, "--seconds", "0.01"], plaintext_environ) == 1
     assert capsys.readouterr().err == (
-        f"penstock: {name} has committed no offset, expected groups that have; without a name, "
-        "`penstock lag` shows all of them\n"
+        f"penstock: no offset is committed by {name}, expected groups that have some; without a "
+        "name, `penstock lag` shows all of them\n"
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 from functools import partial
-from os.path import normpath, relpath
+from os.path import relpath
 from pathlib import Path
 from typing import Final
 
 from penstock.cli.arguments import add_output, find_root
-from penstock.cli.profiles import CONFIG_FILE, ROOTS, read_profiles, write_profiles
+from penstock.cli.profiles import CONFIG_FILE, ROOTS, find_path, read_profiles, write_profiles
 from penstock.cli.terminal import print_error, print_line
 from penstock.cli.values import print_json
 from penstock.errors import OperationError
@@ -77,7 +77,7 @@ def _choose_roots(
     if named := {root: folder for root in ROOTS if (folder := getattr(flags, root))}:
         return named
     known = {
-        variable: str(flags.to.parent / values[variable])
+        variable: find_path(flags.to, values[variable])
         for values in old.values()
         for variable in ROOTS.values()
         if variable in values
@@ -96,17 +96,21 @@ def _read_roots(
             problems.append(error)
             continue
         own = {ROOTS[root]: relpath(folder, file.parent)}
-        login = _find_login(old, own)
+        login = _find_login(old, ROOTS[root], folder, file)
         for name, values in profiles.items():
             given = {} if name in old else login
             yield name, {**given, **own, **values}
 
 
-def _find_login(old: Profiles, root: Mapping[str, str]) -> dict[str, str]:
+def _find_login(old: Profiles, variable: str, folder: Path, file: Path) -> dict[str, str]:
     """Return where the profiles of a root take AWS credentials from, if they agree."""
     ways = [
         {name: values[name] for name in _LOGIN if name in values}
         for values in old.values()
-        if all(normpath(values.get(name, "")) == path for name, path in root.items())
+        if variable in values and _is_same(Path(find_path(file, values[variable])), folder)
     ]
     return ways[0] if ways and all(way == ways[0] for way in ways) else {}
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()

@@ -26,8 +26,8 @@ HELP = (
 _EXIT_CODES = """\
 exit codes:
   0  submitted; with --wait, every record that the run read has its row
-  1  an error; with --wait, records became dead letters or were lost, or the wait
-     ended before the run
+  1  an error; with --wait, records became dead letters or were lost, or EMR could
+     not be asked, and the run may go on
   2  wrong usage; with --wait, the run failed
 """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import expanduser
@@ -89,7 +90,8 @@ def find_profile(words: Sequence[str], environ: Mapping[str, str], folder: Path 
     config = _read_config(path)
     profile = _choose(config, name or config.default)
     file = profile.values.get(_CREDENTIALS, "")
-    if file and not environ.get(_CREDENTIALS) and not Path(file).exists():
+    given = environ.get(_CREDENTIALS) or environ.get("AWS_ACCESS_KEY_ID")
+    if file and not given and not Path(file).exists():
         # AWS's SDK would ignore it, and take the credentials of another account.
         problem = f"{_CREDENTIALS} is {file}, expected a file that is there"
         raise SettingsError([f"{path}, profile {profile.name}: {problem}"])
@@ -177,6 +179,8 @@ def _write_config(config: _Config) -> None:
     path = config.path.resolve()
     part = path.with_name(f"{path.name}.part")
     write_text(part, "\n".join([*lines, ""]))
+    if path.exists():
+        shutil.copymode(path, part)
     part.replace(path)
 
 
@@ -208,13 +212,17 @@ def _choose(config: _Config, name: str) -> Profile:
         found = f"no profile {name}" if name else "no default among several profiles"
         remedy = f"name one with --profile or {_PROFILE}"
         raise SettingsError([f"{config.path} has {found}, expected one of {known}; {remedy}"])
-    folder = config.path.parent
     values = {
-        # Path.expanduser fails for the home of a user who does not exist.
-        key: str(folder / expanduser(value)) if key in _PATHS else value  # noqa: PTH111
+        key: find_path(config.path, value) if key in _PATHS else value
         for key, value in config.profiles[name].items()
     }
     return Profile(name, config.path, values)
+
+
+def find_path(file: Path, value: str) -> str:
+    """Return a path that a profile of a file has; a relative one is of the file's folder."""
+    # Path.expanduser fails for the home of a user who does not exist.
+    return str(file.parent / expanduser(value))  # noqa: PTH111
 
 
 def _quote(text: str) -> str:

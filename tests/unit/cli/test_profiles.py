@@ -204,9 +204,11 @@ def test_init_reads_the_roots_that_were_applied(
     )
 
 
+@pytest.mark.parametrize("home", ["", "~/"])
 def test_init_again_finds_the_roots_in_the_file_and_keeps_what_they_do_not_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     names = {"p": ["producer", "orders"], "c": ["analytics"]}
     monkeypatch.setattr(
         "penstock.cli._init.read_root_profiles",
@@ -215,18 +217,21 @@ def test_init_again_finds_the_roots_in_the_file_and_keeps_what_they_do_not_have(
     path = tmp_path / "penstock.toml"
     login = {"AWS_CONFIG_FILE": "made/aws-config", "AWS_PROFILE": "local-producer"}
     old = {
-        "producer": {**login, "PENSTOCK_TOPIC": "old", "PENSTOCK_PRODUCER_ROOT": "made/p"},
-        "analytics": {"AWS_PROFILE": "mine", "PENSTOCK_CONSUMER_ROOT": "made/c"},
+        "producer": {**login, "PENSTOCK_TOPIC": "old", "PENSTOCK_PRODUCER_ROOT": f"{home}made/p"},
+        "analytics": {"AWS_PROFILE": "mine", "PENSTOCK_CONSUMER_ROOT": f"{home}made/c"},
     }
     write_profiles(path, old)
 
     assert main(["init", "--to", str(path)], {}) == 0
 
-    new = {"PENSTOCK_TOPIC": "new"}
+    producer, consumer = (
+        {"PENSTOCK_TOPIC": "new", f"PENSTOCK_{name.upper()}_ROOT": f"made/{name[0]}"}
+        for name in ("producer", "consumer")
+    )
     assert read_profiles(path) == {
-        "producer": old["producer"] | new,
-        "analytics": old["analytics"] | new,
-        "orders": {**login, "PENSTOCK_PRODUCER_ROOT": "made/p", **new},
+        "producer": login | producer,
+        "analytics": old["analytics"] | consumer,
+        "orders": login | producer,
     }
 
 
@@ -287,7 +292,8 @@ def test_credentials_in_a_file_that_is_not_there_are_not_those_of_another(config
     assert str(caught.value) == (
         f"{config}, profile analytics: AWS_CONFIG_FILE is {file}, expected a file that is there"
     )
-    assert find_profile([], {"AWS_CONFIG_FILE": "other"}, config.parent).name == "analytics"
+    for given in ("AWS_CONFIG_FILE", "AWS_ACCESS_KEY_ID"):  # AWS's SDK takes these first
+        assert find_profile([], {given: "other"}, config.parent).name == "analytics"
     file.parent.mkdir()
     file.touch()
     assert find_profile([], {}, config.parent).values["AWS_CONFIG_FILE"] == str(file)

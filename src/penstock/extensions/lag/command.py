@@ -62,8 +62,8 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     known = {each.group for each in now}
     if missing := [name for name in flags.groups if name not in known]:
         raise OperationError(
-            f"{', '.join(missing)} has committed no offset, expected groups that have; without a "
-            "name, `penstock lag` shows all of them"
+            f"no offset is committed by {', '.join(missing)}, expected groups that have some; "
+            "without a name, `penstock lag` shows all of them"
         )
     return 0
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 from typing import ClassVar, Final, Self
 
 from pyspark.errors import AnalysisException
@@ -48,6 +50,7 @@ _COMPLETE: Final = "_SUCCESS"
 _DAY: Final = "day"
 _DAYS_AT_ONCE: Final = 100  # Glue takes an expression of 2,048 characters
 _EVER: Final = 10_000_000  # days
+_LISTED_AT_ONCE: Final = 16
 _REPLAY: Final = "replay-"
 _KEY: Final = ("_topic", "_kafka_partition", "_offset", "_kafka_timestamp")  # of a record
 # Without it, a task sorts its rows by day. `EventTime` limits the days.
@@ -311,7 +314,9 @@ def _read_places(spark: SparkSession, folders: Sequence[str]) -> DataFrame:
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
-        there = [each for each in folders if StateFiles(spark, each).names()]
+        with ThreadPoolExecutor(_LISTED_AT_ONCE) as pool:
+            is_there = list(pool.map(lambda each: bool(StateFiles(spark, each).names()), folders))
+        there = list(compress(folders, is_there))
         found = reader.parquet(*there) if there else None
     if found is None:
         return spark.createDataFrame([], f"{columns}, {_DAY} string")
