@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count
 
 import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.functions import async_invocation
+from localcloud.metrics import clock
 from localcloud.testing import allow, deploy, invoke, make_queue, make_role, wait_until
 
 _FAILING = """
@@ -262,8 +263,8 @@ def test_an_event_that_no_queue_takes_is_counted_and_kept_in_a_bucket(client, ca
             Namespace="AWS/Lambda",
             MetricName=metric,
             Dimensions=[{"Name": "FunctionName", "Value": function}],
-            StartTime=datetime.now(UTC) - timedelta(hours=1),
-            EndTime=datetime.now(UTC) + timedelta(hours=1),
+            StartTime=clock.now() - timedelta(hours=1),  # tests of alarms put it forward
+            EndTime=clock.now() + timedelta(hours=1),
             Period=3600,
             Statistics=["Sum"],
         )["Datapoints"]
