@@ -62,6 +62,18 @@ def test_a_rule_that_is_changed_names_the_other_group(ec2, vpc):
     assert ingress()["ReferencedGroupInfo"]["GroupId"] == after
 
 
+def test_a_rule_that_is_gone_has_the_code_by_which_terraform_goes_on(ec2, vpc):
+    group = ec2.create_security_group(GroupName="gone", Description="d", VpcId=vpc)["GroupId"]
+    own = [{"Name": "group-id", "Values": [group]}]
+    (rule,) = ec2.describe_security_group_rules(Filters=own)["SecurityGroupRules"]
+    named = {"GroupId": group, "SecurityGroupRuleIds": [rule["SecurityGroupRuleId"]]}
+    ec2.revoke_security_group_egress(**named)
+
+    for revoke in (ec2.revoke_security_group_egress, ec2.revoke_security_group_ingress):
+        with pytest.raises(ClientError, match=r"InvalidSecurityGroupRuleId\.NotFound"):
+            revoke(**named)
+
+
 def test_a_name_that_looks_like_an_id_is_refused(ec2, vpc):
     with pytest.raises(ClientError, match=r"Group names may not be in the format sg-\*"):
         ec2.create_security_group(GroupName="sg-kafka", Description="d", VpcId=vpc)

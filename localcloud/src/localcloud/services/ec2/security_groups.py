@@ -36,3 +36,29 @@ def modify_security_group_rules(call: Call) -> HttpAnswer:
         if "PrefixListId" in given:
             rule.prefix_list_id = given["PrefixListId"]
     return answer
+
+
+@operation("ec2", "RevokeSecurityGroupIngress")
+def revoke_security_group_ingress(call: Call) -> HttpAnswer:
+    """Delete rules that let in."""
+    _check_rules(call)
+    return call.forward()
+
+
+@operation("ec2", "RevokeSecurityGroupEgress")
+def revoke_security_group_egress(call: Call) -> HttpAnswer:
+    """Delete rules that let out."""
+    _check_rules(call)
+    return call.forward()
+
+
+def _check_rules(call: Call) -> None:
+    """Refuse ids of rules that are gone by the code of EC2, at which Terraform goes on."""
+    ec2 = ec2_backends[call.account][call.region]
+    group: Any = ec2.get_security_group_from_id(call.params.get("GroupId", ""))
+    for each in call.params.get("SecurityGroupRuleIds", []) if group else ():
+        if group.get_rule(each) is None:
+            raise AwsError(
+                "InvalidSecurityGroupRuleId.NotFound",
+                f"The security group rule ID '{each}' does not exist",
+            )
