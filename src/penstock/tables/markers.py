@@ -54,6 +54,15 @@ class BatchId:
             return ""
         return hashlib.sha256(self.offsets.encode()).hexdigest()[:_DIGEST_SIZE]
 
+    def find_difference(self, written: str) -> str:
+        """Return how the offsets differ from those with a digest that was stored; empty if not."""
+        if not written or not self.digest or written == self.digest:
+            return ""
+        return (
+            f"with offsets of the digest {written}, and the checkpoint says {self.offsets}, of the "
+            f"digest {self.digest}, expected the same: the checkpoint lost files or is an old copy"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Marker:
@@ -220,12 +229,9 @@ def _check_age(table: str, newest: int, batch: BatchId, part: int) -> None:
 
 
 def _check_offsets(table: str, written: str, batch: BatchId) -> None:
-    if written and batch.digest and written != batch.digest:
+    if difference := batch.find_difference(written):
         raise LakeHistoryError(
-            f"{table} has batch {batch.number} of query {batch.query} with offsets of the digest "
-            f"{written}, and the checkpoint says {batch.offsets}, of the digest "
-            f"{batch.digest}, expected the same: "
-            f"the checkpoint lost files or is an old copy; {_START_EMPTY}"
+            f"{table} has batch {batch.number} of query {batch.query} {difference}; {_START_EMPTY}"
         )
 
 

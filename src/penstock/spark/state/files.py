@@ -15,6 +15,7 @@ _ENCODING = "UTF-8"
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it since Hadoop 3.4.2
 _CONFLICT: Final = "org.apache.hadoop.fs.s3a.RemoteFileChangedException"
 
+COMPLETE: Final = "_SUCCESS"  # Spark's mark of a folder that a job has written whole
 WHAT_TO_DO: Final = (
     "restore it from a copy, or begin with a new checkpoint and --starting at offsets before which "
     "the tables lack no record"
@@ -128,6 +129,15 @@ class StateFiles:
             raise
         names = (str(each.getPath().getName()) for each in found)
         return sorted(name for name in names if not name.startswith("."))
+
+    def is_complete(self) -> bool:
+        """Return whether Spark, or `complete`, has marked the folder as complete."""
+        return COMPLETE in self.names()
+
+    def complete(self) -> None:
+        """Mark the folder as complete, if Spark was told not to."""
+        if not self.is_complete():
+            self.write(COMPLETE, "")
 
     def locate(self, name: str) -> str:
         """Return the path of a file, for messages."""

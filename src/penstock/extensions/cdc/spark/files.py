@@ -21,7 +21,6 @@ from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
 
-_COMPLETE: Final = "_SUCCESS"
 _OFFSETS: Final = "_offsets"
 
 
@@ -49,7 +48,7 @@ class ChangeFiles:
         of, part = batch.part.batch, batch.part.number
         folder = f"{self.path.rstrip('/')}/topics/{batch.topic}/batch={of.query}-{of.number}-{part}"
         files = StateFiles(batch.spark, folder)
-        if _COMPLETE in files.names():
+        if files.is_complete():
             _check_offsets(folder, files.read(_OFFSETS), of)
             _LOG.info("%s is complete already", folder)
             return
@@ -59,16 +58,13 @@ class ChangeFiles:
         batch.lease.check()
         writer.option("maxRecordsPerFile", self.most).parquet(folder, compression="gzip")
         files.write(_OFFSETS, of.digest)
-        if _COMPLETE not in files.names():  # Spark may be told not to write it
-            files.write(_COMPLETE, "")
+        files.complete()
 
 
 def _check_offsets(folder: str, written: str | None, batch: BatchId) -> None:
     """Raise CheckpointError if a folder has other records than the checkpoint says."""
-    if written and batch.digest and written != batch.digest:
+    if difference := batch.find_difference(written or ""):
         raise CheckpointError(
-            f"{folder} has records of offsets with the digest {written}, and the checkpoint says "
-            f"{batch.offsets}, of the digest {batch.digest}, expected the same: the checkpoint "
-            "lost files or is an old copy; start again with an empty checkpoint and the offsets "
-            "that follow what the folders have"
+            f"{folder} has records {difference}; start again with an empty checkpoint and the "
+            "offsets that follow what the folders have"
         )

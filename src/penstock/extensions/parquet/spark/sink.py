@@ -39,14 +39,13 @@ from penstock.spark.lake.inexact import store_inexact, write_exact
 from penstock.spark.lake.replay import drop_present
 from penstock.spark.rows import event_type
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
-from penstock.spark.state.files import StateFiles
+from penstock.spark.state.files import COMPLETE, StateFiles
 from penstock.tables import COORDINATES, EVENT_TIME, BatchId
 
 _LOG = logging.getLogger(__name__)
 
 _CATALOG: Final = re.compile(r"[a-z0-9_{}]+\.[a-z0-9_{}]+")
 _EVENT_TIME: Final = EventTime()
-_COMPLETE: Final = "_SUCCESS"
 _DAY: Final = "day"
 _DAYS_AT_ONCE: Final = 100  # Glue takes an expression of 2,048 characters
 _EVER: Final = 10_000_000  # days
@@ -223,9 +222,7 @@ class ParquetFiles(Sink):
             writer.parquet(f"{self.path}/{place.folder}")
         finally:
             session.conf.set(name, str(before))
-        files = self._files(session, place)
-        if _COMPLETE not in files.names():  # Spark may be told not to write it
-            files.write(_COMPLETE, "")
+        self._files(session, place).complete()
 
     def _grow(self, event: StructType) -> StructType:
         """Return the columns of files that hold the event's fields, and those of the table."""
@@ -237,8 +234,8 @@ class ParquetFiles(Sink):
 
     def _is_complete(self, spark: SparkSession, place: _Place) -> bool:
         names = self._files(spark, place).names()
-        if _COMPLETE in names or not names or self._table is None:
-            return _COMPLETE in names
+        if COMPLETE in names or not names or self._table is None:
+            return COMPLETE in names
         # Somebody deleted the mark.
         return self._table.has_partition(place.condition)
 
