@@ -19,7 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from penstock.errors import JobError, OperationError
 from penstock.operations.clients import build_client
 from penstock.operations.outputs import OTHER_ROOT, choose_entry, read_outputs
-from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
+from penstock.operations.steps import ADD_STEPS, JobStep, add_step, explain_unknown, wait_for_step
 from penstock.progress import ReportProgress, ignore_progress
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
@@ -94,10 +94,7 @@ def wait_for_job(
             asked = {"applicationId": run.application_id, "jobRunId": run.id}
             shown = emr.get_job_run(**asked)["jobRun"]
         except (ClientError, BotoCoreError) as error:
-            raise OperationError(
-                f"{run} cannot be described: {str(error).rstrip('.')}; it may still run, see "
-                f"`penstock jobs show {run.id}`"
-            ) from error
+            raise explain_unknown(run, run.id, error) from error
         state: str = shown["state"]
         if state == "SUCCESS":
             return state

@@ -64,6 +64,14 @@ def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
     return JobStep(region, cluster, answer["StepIds"][0])
 
 
+def explain_unknown(run: object, name: str, error: Exception) -> OperationError:
+    """Return an error for a run that EMR does not describe, with its id as `name`."""
+    return OperationError(
+        f"{run} cannot be described: {str(error).rstrip('.')}; it may still run, see "
+        f"`penstock jobs show {name}`"
+    )
+
+
 def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportProgress) -> str:
     """Wait until a step has ended well, and return its state.
 
@@ -76,10 +84,7 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None], report: ReportP
         try:
             shown = emr.describe_step(ClusterId=step.cluster_id, StepId=step.id)["Step"]
         except (ClientError, BotoCoreError) as error:
-            raise OperationError(
-                f"{step} cannot be described: {str(error).rstrip('.')}; it may still run, see "
-                f"`penstock jobs show {step.id}`"
-            ) from error
+            raise explain_unknown(step, step.id, error) from error
         state: str = shown["Status"]["State"]
         if state in _FINAL:
             break
