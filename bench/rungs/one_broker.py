@@ -1,4 +1,4 @@
-"""What the rungs of producers share: a broker, and a registry with one schema."""
+"""A broker, and a registry with one schema, for the rungs that measure producers."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ variable "tables" {
   }
   validation {
     condition     = alltrue([for table in values(var.tables) : table.key == null ? table.key_name == null : length(table.key) == 1 || (length(table.key) > 1 && table.key_name != null && !contains(table.key, coalesce(table.key_name, "none")))])
-    error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => { key = table.key, key_name = table.key_name } })}; give each at least one field, and where there are several a key_name that is none of them."
+    error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => { key = table.key, key_name = table.key_name } })}; give each at least one field, and where there are several a key_name that is no field of the key."
   }
   validation {
     condition     = alltrue([for table in values(var.tables) : alltrue(flatten([for fields in [table.key, table.order, table.sort] : fields == null ? true : length(distinct(fields)) == length(fields) && alltrue([for field in fields : field != "" && field == trimspace(field) && !strcontains(field, ",")])]))])

@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
 
 
 def _replace_closed() -> None:
-    """Give a process that was started without stdout or stderr one that takes everything."""
+    """Replace a stdout or stderr that was closed as the process started: nothing is printed."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w"))

@@ -38,7 +38,7 @@ def plan_change(settings: KafkaSettings, wanted: Wanted) -> AccessPlan:
 def apply_change(
     settings: KafkaSettings, wanted: Wanted, tell: Callable[[AccessPlan], None]
 ) -> None:
-    """Give each wanted user exactly its access lists.
+    """Create the access lists that wanted users lack, and delete their others.
 
     `tell` is called with what was created and deleted, even if an error or ctrl-C comes midway.
 

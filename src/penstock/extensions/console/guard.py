@@ -82,7 +82,7 @@ class Guard:
         await (refused or self._app)(scope, receive, send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
-        for problem in self._find_problems(request):
+        if problem := next(self._find_problems(request), ""):
             return _deny(problem)
         if token := request.query_params.get("token"):
             return self._admit(token)

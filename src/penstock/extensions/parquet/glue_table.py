@@ -24,7 +24,7 @@ _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=
 _PARTITIONS_AT_ONCE: Final = 100  # the limit of BatchCreatePartition
 _PASSING: Final = frozenset({Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT})
 _DENIED: Final = frozenset({Fault.DENIED, Fault.SKEWED})
-# What Glue answers without a table, and for a value that is none of its key's type.
+# What Glue answers without a table, and for a value that has another type than its key.
 _INCOMPARABLE: Final = frozenset({Fault.MISSING, Fault.UNKNOWN})
 _FORMAT: Final = {
     "InputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
@@ -96,8 +96,8 @@ class GlueTable:
     def find_partitions(self, condition: str) -> dict[tuple[str, ...], str] | None:
         """Return the partitions that match a condition: their locations, by values of the keys.
 
-        It is None without a table, and if Glue cannot compare, as it refuses to if a value of one
-        of the partitions, such as a day after the year 9999, is none of its key's type.
+        It is None without a table, and if Glue cannot compare: it refuses to if a partition has a
+        value that its key's type cannot hold, such as a day after the year 9999.
         """
         found: dict[tuple[str, ...], str] = {}
         try:
