@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from localcloud.testing import wait_until
 from localcloud.testing.policies import allow, make_role, trust
 from penstock.aws import AwsClient, Service
-from penstock.errors import Reason, SchemaConflictError
+from penstock.errors import CheckpointError, Reason, SchemaConflictError
 from penstock.extensions.parquet import glue_table
 from penstock.extensions.parquet.spark.columns import (
     PARTITION_KEYS,
@@ -69,6 +69,16 @@ def test_a_complete_part_is_not_overwritten_by_less(spark, tmp_path):
 
     folder = tmp_path / "query=q/batch=7/part=0"
     assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
+
+
+def test_a_checkpoint_that_is_an_old_copy_ends_the_job(spark, tmp_path):
+    files = ParquetFiles(str(tmp_path))
+    rows = make_rows(spark, "a int", (1,), (2,))
+    for _ in range(2):
+        files.write(rows, part(7, 0, "0 to 2"))
+
+    with pytest.raises(CheckpointError, match=f"^{tmp_path}/query=q/batch=7/part=0 has records"):
+        files.write(rows, part(7, 0, "0 to 3"))
 
 
 def test_a_part_that_was_cut_off_is_written_again(spark, tmp_path):

@@ -37,6 +37,11 @@ class StateFiles:
         jsc: Any = spark.sparkContext._jsc
         self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
 
+    @property
+    def folder(self) -> str:
+        """The path of the folder, for messages."""
+        return str(self._folder)
+
     def read(self, name: str) -> str | None:
         """Return the text of a file; None if it is missing.
 

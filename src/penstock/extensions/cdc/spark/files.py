@@ -1,8 +1,7 @@
 """Records of changes as Parquet files, as a sink connector of Kafka Connect writes them.
 
-A file is `PATH/topics/TOPIC/batch=BATCH/partition=PARTITION/*.gz.parquet`. Once the folder of a
-batch has Spark's file `_SUCCESS`, it is complete and is not written again: Kafka may have removed
-some of its records meanwhile. The file `_offsets` has the digest of the batch's offsets.
+A file is `PATH/topics/TOPIC/batch=BATCH/partition=PARTITION/*.gz.parquet`. The folder of a batch is
+written once (`penstock.spark.state.folders`).
 """
 
 from __future__ import annotations
@@ -10,18 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from pyspark.sql import DataFrame
 
-from penstock.errors import CheckpointError
 from penstock.extensions.cdc.spark.sink import ChangeBatch
 from penstock.spark.state.files import StateFiles
-from penstock.tables import BatchId
+from penstock.spark.state.folders import check_offsets, complete_folder
 
 _LOG = logging.getLogger(__name__)
-
-_OFFSETS: Final = "_offsets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,7 @@ class ChangeFiles:
         folder = f"{self.path.rstrip('/')}/topics/{batch.topic}/batch={of.query}-{of.number}-{part}"
         files = StateFiles(batch.spark, folder)
         if files.is_complete():
-            _check_offsets(folder, files.read(_OFFSETS), of)
+            check_offsets(files, of)
             _LOG.info("%s is complete already", folder)
             return
         rows = self.read(batch.records).withColumnRenamed("_kafka_partition", "partition")
@@ -57,14 +52,4 @@ class ChangeFiles:
         writer = placed.write.mode("overwrite").partitionBy("partition")
         batch.lease.check()
         writer.option("maxRecordsPerFile", self.most).parquet(folder, compression="gzip")
-        files.write(_OFFSETS, of.digest)
-        files.complete()
-
-
-def _check_offsets(folder: str, written: str | None, batch: BatchId) -> None:
-    """Raise CheckpointError if a folder has other records than the checkpoint says."""
-    if difference := batch.find_difference(written or ""):
-        raise CheckpointError(
-            f"{folder} has records {difference}; start again with an empty checkpoint and the "
-            "offsets that follow what the folders have"
-        )
+        complete_folder(files, of)

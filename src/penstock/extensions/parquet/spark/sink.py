@@ -1,10 +1,10 @@
 """Write rows to plain Parquet files, for readers that do not support Iceberg.
 
 A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, with a folder `day=DAY` for each day
-of its events (docs/adr/0015-markers-in-tables.md). Once it has Spark's file `_SUCCESS`, or a
-partition in the Glue table, it is complete and is not written again: Kafka may have deleted some of
-its records meanwhile. A reader of the table sees complete parts only; a reader that lists files
-before the batch is over sees some of them.
+of its events (docs/adr/0015-markers-in-tables.md). It is written once, as
+`penstock.spark.state.folders` says; one with a partition in the Glue table is complete too. A
+reader of the table sees complete parts only; a reader that lists files before the batch is over
+sees some of them.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from penstock.spark.lake.replay import drop_present
 from penstock.spark.rows import event_type
 from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.spark.state.files import COMPLETE, StateFiles
+from penstock.spark.state.folders import check_offsets, complete_folder
 from penstock.tables import COORDINATES, EVENT_TIME, BatchId
 
 _LOG = logging.getLogger(__name__)
@@ -72,6 +73,10 @@ class _Place:
     def condition(self) -> str:
         """The condition on partition keys that its partitions meet."""
         return f"query = '{self.query}' AND batch = {self.batch} AND part = {self.part}"
+
+    @classmethod
+    def of(cls, part: Part) -> Self:
+        return cls(part.batch.query, part.batch.number, part.number)
 
     @classmethod
     def of_folder(cls, path: str) -> Self:
@@ -140,15 +145,18 @@ class ParquetFiles(Sink):
                 nothing is written.
             LostRecordsError: Kafka deleted records that a column would round, before they were
                 dead letters.
+            CheckpointError: the part is complete with other offsets.
         """
-        place = _Place(part.batch.query, part.batch.number, part.number)
+        place = _Place.of(part)
+        files = self._files(rows.sparkSession, place)
         columns = self._grow(event_type(rows))
         name = self._table.name if self._table else self.path
         if self._is_complete(rows.sparkSession, place):
-            _LOG.info("%s/%s is complete already", self.path, place.folder)
+            check_offsets(files, part.batch)
+            _LOG.info("%s is complete already", files.folder)
             dead_letters = store_inexact(rows, columns, name, self._errors)
         else:
-            write = partial(self._write_rows, place=place, columns=columns)
+            write = partial(self._write_rows, part=part, columns=columns)
             dead_letters = write_exact(rows, columns, name, self._errors, write)
         self._add_partitions(rows.sparkSession, place)
         return dead_letters
@@ -203,7 +211,7 @@ class ParquetFiles(Sink):
             folders += found.values()
         return folders
 
-    def _write_rows(self, rows: DataFrame, place: _Place, columns: StructType) -> None:
+    def _write_rows(self, rows: DataFrame, part: Part, columns: StructType) -> None:
         event = event_type(rows)
         time = self._event_time.write(event)
         values = project_event(event, columns)
@@ -214,15 +222,16 @@ class ParquetFiles(Sink):
             f"CAST({time} AS DATE) AS {_DAY}",
         )
         session, (name, text) = rows.sparkSession, _WRITERS
+        files = self._files(session, _Place.of(part))
         before = session.conf.get(name)
         session.conf.set(name, text)
         try:
             writer = chosen.write.mode("overwrite").partitionBy(_DAY)
             writer = writer.option("partitionOverwriteMode", "static")  # all of a part that was cut
-            writer.parquet(f"{self.path}/{place.folder}")
+            writer.parquet(files.folder)
         finally:
             session.conf.set(name, str(before))
-        self._files(session, place).complete()
+        complete_folder(files, part.batch)
 
     def _grow(self, event: StructType) -> StructType:
         """Return the columns of files that hold the event's fields, and those of the table."""
