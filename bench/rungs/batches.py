@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from functools import cache, partial
 from pathlib import Path
 
-from bench.ladder import Form, Result, Turns, choose, least, race, ratio, speeds
+from bench.ladder import Form, Result, Turns, choose, least, most, race, ratio, speeds
 from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere, write_days
@@ -70,6 +70,25 @@ def _evolving(form: Form) -> Result:
     return Result(ratio(turns, "product", "one_schema"), "times", speeds(turns, 3 * some))
 
 
+def _new_version(form: Form) -> Result:
+    """Race a batch that brings a version with the same batch when the version is known."""
+    world = world_for(form)
+    some = world.records // _EVOLVING_SHARE
+    known = make_versions(5)
+    before, after = world.topic("mixed-4", make_frames(known[:4]), some), mixed_topic(world, 5)
+
+    def take(count: int) -> float:
+        product = Product(world, known[:count], known[count:])
+        product.take(world.read(before, min(_FEW, some)))
+        started = time.perf_counter()
+        product.expect(some, world.read(after, some))
+        return time.perf_counter() - started
+
+    turns = race({"new": lambda: take(4), "known": lambda: take(5)}, form.turns)
+    figure = 1 / ratio(turns, "new", "known")
+    return Result(figure, "times the time", speeds(turns, some))
+
+
 @cache
 def _race_poison(form: Form) -> tuple[Turns, int]:
     world = world_for(form)
@@ -108,6 +127,12 @@ BATCHES = (
         "How fast are 3 batches of which one brings a version, against one schema in the plan?",
         0.9,
         _evolving,
+    ),
+    most(
+        "new-version",
+        "How long does a batch take that brings a version, against one whose versions are known?",
+        1.3,
+        _new_version,
     ),
     *(
         least(

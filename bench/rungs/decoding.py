@@ -125,7 +125,7 @@ DECODING = (
             times,
             partial(_decode, count),
         )
-        for count, times in {1: 1.5, 50: 1.5, 200: 1.4}.items()
+        for count, times in {1: 1.5, 5: 1.5, 50: 1.5, 200: 1.4}.items()
     ),
     least(
         "decode-memory",
