@@ -45,6 +45,19 @@ def test_an_outage_that_lasts() -> None:
         _write_batch(write_batch)
 
 
+def test_the_time_counts_from_the_outage() -> None:
+    time, outages = FakeTime(), [400, 10, 400]
+
+    def write_batch() -> None:
+        if outages:
+            time.now += outages.pop(0)
+            raise SinkUnavailableError("down")
+
+    retry_outages(write_batch, Attempts(1, 4, 15, sleep=time.sleep, clock=time.clock), lambda: True)
+
+    assert time.pauses == [1, 2, 1]
+
+
 @pytest.mark.parametrize("error", [SinkAccessDeniedError("no"), LostRecordsError("2"), OSError()])
 def test_other_errors_end_the_query(error: PenstockError | OSError) -> None:
     write_batch = Mock(side_effect=error)

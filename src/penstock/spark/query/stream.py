@@ -18,7 +18,6 @@ from penstock.attempts import Attempts
 from penstock.consuming import ErrorSink
 from penstock.errors import (
     BrokerUnavailableError,
-    PenstockError,
     RegistryUnavailableError,
     SinkUnavailableError,
 )
@@ -125,21 +124,25 @@ def retry_outages(
     """Write a batch; if a service is down, write it again while the query is active.
 
     Everything that a batch does is idempotent. If the query ended instead, all that Spark has
-    compiled would be lost.
+    compiled would be lost. The time of the attempts counts from the outage: one that comes after a
+    longer time of work is another outage.
 
     Raises:
         PenstockError: as `write_batch` does; that of an outage after the last attempt.
     """
-    outage: PenstockError | None = None
-    for _ in attempts:
-        if outage is not None and not is_active():
-            break
+    pauses: Iterator[None] | None = None
+    while True:
+        started = attempts.clock()
         try:
             return write_batch()
         except _OUTAGES as error:
             _LOG.warning("the batch is written again: %s", error)
-            outage = error
-    raise outage or AssertionError("no attempt")
+            if pauses is None or attempts.clock() - started > attempts.total_seconds:
+                pauses = iter(attempts)
+                next(pauses)  # the attempt that failed
+            is_over = next(pauses, True)
+            if is_over or not is_active():
+                raise
 
 
 @contextmanager
