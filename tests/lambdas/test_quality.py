@@ -69,7 +69,7 @@ def test_a_table_that_cannot_be_checked_keeps_no_other_from_it(
         _call(handler, 900_000, 100_000)
 
     assert [(each.limits.late_share, each.wait_seconds) for each, _ in asked] == [
-        (0.01, 600),
+        (0.01, 870),
         (0.5, 70),
     ]
     assert [topics.kafka.bootstrap_servers for _, topics in asked if topics] == [("b-1:9096",)] * 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -56,7 +57,11 @@ class QueryAnswer:
 
 
 class Athena:
-    """A work group of Athena; each query may take `wait_seconds`, and is stopped after that."""
+    """A work group of Athena.
+
+    Each query may take `wait_seconds`, and all together `total_seconds` from now; one that takes
+    longer is stopped.
+    """
 
     def __init__(
         self,
@@ -64,10 +69,12 @@ class Athena:
         wait_seconds: float,
         session: Session | None = None,
         *,
+        total_seconds: float = math.inf,
         attempts: Attempts = _ATTEMPTS,
     ) -> None:
         self._workgroup = workgroup
         self._waits = Attempts(0.2, 5, wait_seconds)
+        self._deadline = self._waits.clock() + total_seconds
         self._attempts = attempts
         session = session or load_session()
         try:
@@ -126,9 +133,11 @@ class Athena:
 
     def _wait_for_end(self, query: str) -> dict[str, Any]:
         asked = {"QueryExecutionId": query}
+        left = max(0, self._deadline - self._waits.clock())
+        waits = replace(self._waits, total_seconds=min(self._waits.total_seconds, left))
         is_over = False
         try:
-            for _ in self._waits:
+            for _ in waits:
                 found: dict[str, Any] = self._call(self._athena, "GetQueryExecution", asked)
                 execution: dict[str, Any] = found["QueryExecution"]
                 if execution["Status"]["State"] not in _OPEN:
@@ -139,7 +148,7 @@ class Athena:
             if not is_over:  # too late, or interrupted: nobody waits for its result
                 self._call(self._athena, "StopQueryExecution", asked)
         raise SinkUnavailableError(
-            f"Athena's query {query} did not end within {self._waits.total_seconds:g} s, so it was "
+            f"Athena's query {query} did not end within {waits.total_seconds:.0f} s, so it was "
             "stopped"
         )
 

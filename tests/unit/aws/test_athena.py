@@ -102,6 +102,17 @@ def test_a_query_that_does_not_end_is_stopped(asked: Any) -> None:
     assert service.calls[-1] == "StopQueryExecution"
 
 
+def test_queries_share_the_time_that_all_of_them_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service(GetQueryExecution=[{"QueryExecution": {"Status": {"State": "QUEUED"}}}])
+    monkeypatch.setattr(athena, "AwsClient", lambda *_: service)
+    made = Athena("work", 600, SimpleNamespace(), total_seconds=0)  # type: ignore[arg-type]
+
+    with pytest.raises(SinkUnavailableError, match="q did not end within 0 s, so it was stopped"):
+        made.ask("SELECT 1", "lake")
+
+    assert service.calls == ["StartQueryExecution", "GetQueryExecution", "StopQueryExecution"]
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "said"),
     [

@@ -76,7 +76,8 @@ class TableCheck:
     ) -> None:
         self._settings = settings
         self._table = table
-        self._athena = athena or Athena(settings.workgroup, settings.wait_seconds)
+        wait = settings.wait_seconds
+        self._athena = athena or Athena(settings.workgroup, wait, total_seconds=wait)
         has_registry = settings.registry or settings.registry_backups
         if registries is None and has_registry:
             registries = load_registries(settings.registry, settings.registry_backups)

@@ -177,9 +177,9 @@ class QualitySettings(Settings):
     )
     wait_seconds: int = setting(
         "PENSTOCK_WAIT_SECONDS",
-        "seconds to wait for each query",
+        "seconds to wait for the queries of a table, all together",
         parse=parse_count,
-        default=600,
+        default=1_800,
     )
     limits: Limits = nested(Limits, Limits())
 
