@@ -87,9 +87,11 @@ def format_totals(totals: DataFrame, key: str) -> DataFrame:
 def latest_rows(rows: DataFrame, *keys: str) -> DataFrame:
     """Return the row of each key that is newest in Kafka, without its position.
 
-    Records of one key are in one partition, so that of two with the same timestamp the one with the
-    greater offset is newer.
+    It is the last one of its partition, whatever the clocks of the programs that wrote. A key is in
+    several partitions if the topic got more; then the timestamps of the last ones are compared.
     """
     others = [name for name in rows.columns if name not in {*keys, *POSITION}]
-    newest = F.max_by(F.struct(*others), F.struct("timestamp", "offset")).alias("newest")
-    return rows.groupBy(*keys).agg(newest).select(*keys, "newest.*")
+    last = F.max_by(F.struct("timestamp", F.struct(*others).alias("row")), "offset").alias("last")
+    newest = F.max_by("last.row", "last.timestamp").alias("newest")
+    found = rows.groupBy(*keys, "partition").agg(last).groupBy(*keys).agg(newest)
+    return found.select(*keys, "newest.*")
