@@ -26,7 +26,7 @@ def look_at_registry(world: World) -> Iterator[Seen | Break]:
             name,
             f"no registry {name}",
             "the registry of the contract",
-            "penstock schema import, after an apply",
+            "stop the producers, then docs/operate/schemas.md#the-registry-was-deleted",
         )
 
 
