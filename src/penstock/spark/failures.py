@@ -100,7 +100,7 @@ class FailureFinder:
         """Return a finder for records of these versions."""
         return cls(RecordReader(framing, schemas, STAGE))
 
-    def find_failure(self, bad: tuple[Record, str]) -> FailedRecord:
+    def make_failed(self, bad: tuple[Record, str]) -> FailedRecord:
         """Return the failed record of a record and its status."""
         record, status = bad
         outcome = self.reader.read(record)
@@ -109,9 +109,9 @@ class FailureFinder:
         # The record is valid by its writer's schema: the status is the reason.
         return self.reader.give_up(record, _explain(Reason(status)))
 
-    def find_of_row(self, row: Any) -> FailedRecord:
+    def make_failed_of_row(self, row: Any) -> FailedRecord:
         """Return the failed record of a row of the Kafka source."""
-        return self.find_failure((to_record(row), row["status"]))
+        return self.make_failed((to_record(row), row["status"]))
 
 
 def _explain(reason: Reason) -> Failure:
@@ -132,7 +132,7 @@ def store_dead_letters(rows: DataFrame, finder: FailureFinder, sink: ErrorSink) 
             again changes nothing.
     """
     return count_by_reason(
-        select_records(rows, "status"), _StoreDeadLetters(finder.find_of_row, sink)
+        select_records(rows, "status"), _StoreDeadLetters(finder.make_failed_of_row, sink)
     )
 
 
@@ -144,7 +144,7 @@ def store_in_driver(
     Raises:
         SinkError: see `store_dead_letters`.
     """
-    store = _StoreDeadLetters(finder.find_failure, sink)
+    store = _StoreDeadLetters(finder.make_failed, sink)
     with _IN_DRIVER:
         return sum(store(records), Counter())
 

@@ -72,7 +72,7 @@ def test_a_record_that_other_versions_make_too_wide_says_so() -> None:
     finder = FailureFinder.of(Framing(), KnownSchemas({key: (json.dumps("string"), "event", 1)}))
     record = Record(Source("t", 0, 1), b"k", encode_glue_frame(key, b"\2x"))
 
-    failed = finder.find_failure((record, "oversize"))
+    failed = finder.make_failed((record, "oversize"))
 
     assert failed.failure == Failure(
         Reason.OVERSIZE,

@@ -1,4 +1,4 @@
-"""Write one part of a batch to the sinks of a table; decode, finder and count it in one pass."""
+"""Write one part of a batch to the sinks of a table; decode, check and count it in one pass."""
 
 from __future__ import annotations
 
