@@ -54,19 +54,19 @@ def test_tables_of_dynamodb_are_one_step_and_their_drivers_another() -> None:
     ]  # fmt: skip
 
     assert _name_steps(tables, _CONTEXT) == [
-        ("write_records", ["a", "b"]), ("write_groups", ["columns", "both"]),
-        ("write_records", ["c"]), ("write_records", ["d"]),
+        ("open_record_batches", ["a", "b"]), ("open_group_batches", ["columns", "both"]),
+        ("open_record_batches", ["c"]), ("open_record_batches", ["d"]),
     ]  # fmt: skip
     assert _name_steps(tables, _TRANSFORMED) == [
-        ("write_groups", ["a", "b", "columns", "both", "c"]), ("write_groups", ["d"]),
+        ("open_group_batches", ["a", "b", "columns", "both", "c"]), ("open_group_batches", ["d"]),
     ]  # fmt: skip
 
 
 def test_several_tables_of_a_lake_are_one_step_and_one_alone_is_a_query() -> None:
     lakes = [_table("one", _Lake()), _table("two", _Lake())]
-    assert _name_steps(lakes, _CONTEXT) == [("append_rows", ["one", "two"])]
-    assert _name_steps(lakes[:1], _CONTEXT) == [("write_groups", ["one"])]
-    assert _name_steps(lakes, _TRANSFORMED) == [("write_groups", ["one", "two"])]
+    assert _name_steps(lakes, _CONTEXT) == [("open_append_batches", ["one", "two"])]
+    assert _name_steps(lakes[:1], _CONTEXT) == [("open_group_batches", ["one"])]
+    assert _name_steps(lakes, _TRANSFORMED) == [("open_group_batches", ["one", "two"])]
 
 
 def test_records_of_a_topic_without_a_table_stop_the_query(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ class TableBatches:
         for open_step, groups in group_steps(tables, context):
             ledgers = {name: open_ledger(name) for name in groups}
             self._steps.append(open_step(groups, ledgers, context))
-            self.reads_once &= open_step is _append_rows
+            self.reads_once &= open_step is _open_append_batches
 
     @property
     def deletes(self) -> bool:
@@ -65,8 +65,8 @@ class TableBatches:
         is_by_topic = any(each.route.by_topic for each in self._tables)
         topics = self._find_topics(records) if is_by_topic else {"": []}
         counts: dict[str, BatchCounts] = {}
-        for write_batch in self._steps:
-            counts |= write_batch(records, batch, topics)
+        for step in self._steps:
+            counts |= step(records, batch, topics)
         return _add(counts) if is_by_topic else counts[""]
 
     def _find_topics(self, records: DataFrame) -> dict[str, list[str]]:
@@ -95,30 +95,30 @@ def group_steps(
     is_one_job = sum(len(each.tables) for each in groups if each.appends) > 1
 
     def step_of(group: TableGroup) -> tuple[_OpenStep, bool]:
-        open_step = _write_groups
+        open_step = _open_group_batches
         if context.transform is None and group.reads_records:
-            open_step = _write_records
+            open_step = _open_record_batches
         elif context.transform is None and is_one_job and group.appends:
-            open_step = _append_rows
+            open_step = _open_append_batches
         return open_step, group.comes_last
 
     for (open_step, _), found in groupby(groups, step_of):
         yield open_step, {group.name: group for group in found}
 
 
-def _write_records(
+def _open_record_batches(
     groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
 ) -> _Step:
     return RecordBatches(groups, ledgers, context).write_batch
 
 
-def _append_rows(
+def _open_append_batches(
     groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
 ) -> _Step:
     return AppendBatches(groups, ledgers, context).write_batch
 
 
-def _write_groups(
+def _open_group_batches(
     groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
 ) -> _Step:
     """Return the step of groups whose records are decoded to columns by queries of their own."""
