@@ -57,7 +57,7 @@ class Outlet(AppendSink):
     @property
     def capabilities(self) -> Capabilities:
         """Say that a job may drop the rows with those of other tables."""
-        return Capabilities(appends=self.take is to_nowhere)
+        return Capabilities(shares_job=self.take is to_nowhere)
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Pass the rows on."""

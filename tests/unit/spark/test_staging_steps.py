@@ -29,7 +29,7 @@ class _Columns(Sink):
 class _Lake(Sink):
     """A sink whose files a job may write with those of other tables."""
 
-    capabilities = Capabilities(appends=True)
+    capabilities = Capabilities(shares_job=True)
 
 
 def _table(name: str, *sinks: Sink, is_driver: bool = False) -> Table:

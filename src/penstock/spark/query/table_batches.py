@@ -92,13 +92,13 @@ def group_steps(
     Those that are written in one job are one step, unless some of them come last.
     """
     groups = group_tables(tables)
-    is_one_job = sum(len(each.tables) for each in groups if each.appends) > 1
+    is_one_job = sum(len(each.tables) for each in groups if each.shares_job) > 1
 
     def step_of(group: TableGroup) -> tuple[_OpenStep, bool]:
         open_step = _open_group_batches
         if context.transform is None and group.reads_records:
             open_step = _open_record_batches
-        elif context.transform is None and is_one_job and group.appends:
+        elif context.transform is None and is_one_job and group.shares_job:
             open_step = _open_append_batches
         return open_step, group.comes_last
 

@@ -52,12 +52,12 @@ class Capabilities:
         reads_records: it makes rows of raw records, as the consumer function does, so a table that
             has only such sinks is not decoded to columns.
         deletes: it also takes records without a value, whose rows it deletes.
-        appends: it is an `AppendSink`, whose rows a job may write with those of other tables.
+        shares_job: it is an `AppendSink`: one job may write its rows and those of other tables.
     """
 
     reads_records: bool = False
     deletes: bool = False
-    appends: bool = False
+    shares_job: bool = False
 
 
 class Sink(Protocol):

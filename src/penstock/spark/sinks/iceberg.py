@@ -136,7 +136,7 @@ class Lake(AppendSink):
     @property
     def capabilities(self) -> Capabilities:
         """Say that a job may write the rows of the table with those of others."""
-        return Capabilities(appends=True)
+        return Capabilities(shares_job=True)
 
     def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Append the rows of a part of a batch, unless the table has it.

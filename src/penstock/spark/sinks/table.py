@@ -61,9 +61,9 @@ class Table:
         return len(self.sinks) == 1 and self.sinks[0].capabilities.reads_records
 
     @property
-    def appends(self) -> bool:
-        """Return whether its one sink appends the files of a job that has other tables too."""
-        return len(self.sinks) == 1 and self.sinks[0].capabilities.appends
+    def shares_job(self) -> bool:
+        """Return whether a job that has other tables too may write the files of its one sink."""
+        return len(self.sinks) == 1 and self.sinks[0].capabilities.shares_job
 
     @property
     def deletes(self) -> bool:
@@ -94,9 +94,9 @@ class TableGroup:
         return all(each.reads_records for each in self.tables.values())
 
     @property
-    def appends(self) -> bool:
+    def shares_job(self) -> bool:
         """Return whether the rows of all its tables may be written in one job with others."""
-        return all(each.appends for each in self.tables.values())
+        return all(each.shares_job for each in self.tables.values())
 
     @property
     def comes_last(self) -> bool:
