@@ -186,8 +186,8 @@ class IcebergTable:
         """Return the version of Iceberg's format."""
         return int(self._table.operations().current().formatVersion())
 
-    def partitions(self) -> int:
-        """Return the number of the way in which new files are partitioned."""
+    def spec_id(self) -> int:
+        """Return the id of the partition spec by which new files are written."""
         return int(self._table.spec().specId())
 
     def count_snapshots(self) -> int:

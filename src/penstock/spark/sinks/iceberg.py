@@ -92,11 +92,11 @@ class LakeSettings(KindSettings):
 
 @dataclass(frozen=True, slots=True)
 class _MadeFor:
-    """The session, the columns and the partitions of the table that a plan was made for."""
+    """The session, the columns and the partition spec of the table that a plan was made for."""
 
     session: SparkSession
     columns: StructType
-    partitions: int
+    spec_id: int
 
 
 class Lake(AppendSink):
@@ -192,7 +192,7 @@ class Lake(AppendSink):
             f" AS {quote(each.name)}"
             for each in columns
         ]
-        made_for = _MadeFor(rows.sparkSession, columns, table.partitions())
+        made_for = _MadeFor(rows.sparkSession, columns, table.spec_id())
         return AppendPlan(ordered, files, made_for)
 
     def append(self, plan: AppendPlan, part: Part, messages: Any) -> bool:
@@ -208,7 +208,7 @@ class Lake(AppendSink):
         table = self._open(session)
         if self._has(table, part):
             return True
-        if _MadeFor(session, table.schema(), table.partitions()) != plan.made_for:
+        if _MadeFor(session, table.schema(), table.spec_id()) != plan.made_for:
             return False
         stage = partial(self._stage_files, session, table, messages)
         self._publish(table, stage, Marker.of(part.batch, part.number))
