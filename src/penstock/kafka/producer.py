@@ -116,8 +116,9 @@ class Producer(AbstractContextManager["Producer"]):
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()
-                seconds, most = self._deadline_seconds, self._max_record_bytes
-                self._client = _build_client(options, seconds, most)
+                self._client = _build_client(
+                    options, self._deadline_seconds, self._max_record_bytes
+                )
                 self._in_doubt = False
             return self._client
         finally:
@@ -155,9 +156,8 @@ class Producer(AbstractContextManager["Producer"]):
         Raises:
             BrokerError: a topic or every broker is unusable, and nothing was sent.
         """
-        seconds = min(
-            self._deadline_seconds, self._deadline_seconds if seconds is None else seconds
-        )
+        own = self._deadline_seconds
+        seconds = own if seconds is None else min(own, seconds)
         deadline = time.monotonic() + seconds
         client = self.connect({message.topic for message in messages}, seconds)
         pending = self._enqueue(client, messages, deadline)
