@@ -62,7 +62,11 @@ class Consumer:
         self._partial_answers = partial_answers
         self._schemas = SchemaReaders(registries, is_retried=partial_answers)
         self._reader = RecordReader(
-            registries.framing, self._schemas, stage, readings.shape, self._schemas
+            framing=registries.framing,
+            schemas=self._schemas,
+            stage=stage,
+            shape=readings.shape,
+            keys=self._schemas,
         )
         self._writer = OutcomeWriter(readings, _LoggedErrors(errors), self._reader)
 

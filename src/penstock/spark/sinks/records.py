@@ -128,11 +128,17 @@ class _SinkWriter:
     """Writes the records of one sink in one task."""
 
     def __init__(self, tables: RecordTables, sink: RecordSink, tasks: int) -> None:
-        keys, rate = sink.load_keys(), sink.rows_per_second
+        rate = sink.rows_per_second
         self.written = Written()
         self._decided = tables.decided
         self._reader = RecordReader(
-            tables.framing, tables.schemas, STAGE, sink.shape, keys, sink.columns, tables.constant
+            framing=tables.framing,
+            schemas=tables.schemas,
+            stage=STAGE,
+            shape=sink.shape,
+            keys=sink.load_keys(),
+            columns=sink.columns,
+            constant=tables.constant,
         )
         self._writer = OutcomeWriter(
             sink.open_writer(),
