@@ -182,7 +182,8 @@ class ErrorTable:
         replay is ignored. A call of an earlier replay that has its effect late changes no row that
         was counted since, which would then count as done; if it comes first, the row is read again.
         """
-        values = {":one": 1, ":replay": replay, **_make_values(failed.failure), **self._next(1)}
+        values = {":one": 1, ":replay": replay, **_make_values(failed.failure)}
+        values |= self._next_attempt(1)
         ids = [write_letter_id(failed.record_id, stage) for stage in _REPLAYED]
         left = list(self._rows(ids, selection.matches))
         while left:
@@ -191,7 +192,7 @@ class ErrorTable:
 
     def _count(self, row: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
         """Count a failed attempt in a row; return False if it has changed since it was read."""
-        return self._tell(
+        return self._update_if(
             row["id"],
             f"SET #attempts = #attempts + :one, {_FAILURE}, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
@@ -209,19 +210,19 @@ class ErrorTable:
         """
         changes = f"SET doneAt = :now, {_SETTLED}"
         values = {":now": int(self._clock() * 1_000), **self._settle(replay)}
-        return self._tell(row_id, changes, values, _UNTOLD, attempts)
+        return self._update_if(row_id, changes, values, _UNTOLD, attempts)
 
     def mark_parked(
         self, row_id: str, where: str, replay: str, attempts: int | None = None
     ) -> bool:
         """Mark a row as parked at `where`; return False if it is gone or settled otherwise.
 
-        So it does if the row has other attempts: somebody may have opened it again meanwhile. A
-        mark of this replay counts: the answer may have been lost.
+        It also returns False if the row has other attempts: it may have been opened again. If this
+        replay has parked it there already, it returns True: the first answer may have been lost.
         """
         changes = f"SET parkedAt = :where, {_SETTLED}"
         values = {":where": where, **self._settle(replay)}
-        return self._tell(row_id, changes, values, f"{_PARKED} OR {_UNSETTLED}", attempts)
+        return self._update_if(row_id, changes, values, f"{_PARKED} OR {_UNSETTLED}", attempts)
 
     def change(
         self,
@@ -243,7 +244,7 @@ class ErrorTable:
         if failure is not None:
             changes, values = f"{changes}, {_FAILURE}", {**values, **_make_values(failure)}
         open_as = f"{_UNSETTLED} AND {condition}" if condition else _UNSETTLED
-        return self._tell(row_id, f"SET {changes}", values, open_as)
+        return self._update_if(row_id, f"SET {changes}", values, open_as)
 
     def find_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
         """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
@@ -305,7 +306,7 @@ class ErrorTable:
 
     def _fit(self, failed: FailedRecord) -> dict[str, Any]:
         """Return the row of a record; bytes that do not fit go to the bucket, longest first."""
-        row, record = make_error(failed, self._wait(0)), failed.record
+        row, record = make_error(failed, self._delay_seconds(0)), failed.record
         raw = {
             "value": record.value or b"",
             "headers": _write_headers(record),
@@ -324,7 +325,7 @@ class ErrorTable:
     def _settle(self, replay: str) -> dict[str, Any]:
         return {":replay": replay, ":expires": int(self._clock()) + self._keep_seconds}
 
-    def _tell(
+    def _update_if(
         self,
         row_id: str,
         update: str,
@@ -338,12 +339,13 @@ class ErrorTable:
         address = RowAddress.of(self._table, {"id": row_id})
         return update_row(self._client, address, update, condition, values)
 
-    def _wait(self, failures: int) -> int:
-        """Return the seconds until the next retry, by the number of failures so far."""
+    def _delay_seconds(self, failures: int) -> int:
+        """Return the delay before the next retry; a table whose delays grow overrides it."""
         return 3_600 if failures else 0
 
-    def _next(self, failures: int) -> dict[str, Any]:
-        return {":next": int(self._clock()) + self._wait(failures)}
+    def _next_attempt(self, failures: int) -> dict[str, Any]:
+        """Return the value of `:next`, when the next retry is due."""
+        return {":next": int(self._clock()) + self._delay_seconds(failures)}
 
     def _find_ids(self, stages: Sequence[str], selection: Selection) -> list[str]:
         if selection.ids:

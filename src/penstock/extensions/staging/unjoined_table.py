@@ -68,7 +68,7 @@ class UnjoinedTable(ErrorTable):
                 ":one": 1,
                 ":rows": list(waiting_for),
                 ":seen": row.next_attempt_s,
-                **self._next(row.attempts + 1),
+                **self._next_attempt(row.attempts + 1),
             },
             _UNCHANGED,
             failure,
@@ -76,7 +76,7 @@ class UnjoinedTable(ErrorTable):
 
     def claim(self, row: DeadLetter) -> bool:
         """Put the next retry of a row off, as it was read; of several at once, one returns True."""
-        values = {":seen": row.next_attempt_s, **self._next(row.attempts)}
+        values = {":seen": row.next_attempt_s, **self._next_attempt(row.attempts)}
         return self.change(row.id, "nextAttemptAt = :next", values, _UNCHANGED)
 
     def change_failure(self, row_id: str, failure: Failure, waiting_for: Sequence[str]) -> bool:
@@ -84,5 +84,5 @@ class UnjoinedTable(ErrorTable):
         values = {":rows": list(waiting_for)}
         return self.change(row_id, "waitingFor = :rows", values, failure=failure)
 
-    def _wait(self, failures: int) -> int:
+    def _delay_seconds(self, failures: int) -> int:
         return int(self._first_wait_seconds * 2**failures)
