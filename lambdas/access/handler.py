@@ -30,9 +30,12 @@ def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
 def _apply_event(event: dict[str, Any]) -> list[str]:
     if wanted := event.get("wanted"):
         return _apply_access(wanted)
+    # Terraform's provider adds `tf` to the input (lifecycle_scope CRUD); only a deletion has work.
+    if event["tf"]["action"] != "delete":
+        return []
     if reader := event.get("reader"):
-        return _release_reader(reader, **event["tf"])
-    return _release_topic(event["topic"], **event["tf"])
+        return _release_reader(reader)
+    return _release_topic(event["topic"])
 
 
 def _apply_access(wanted: dict[str, Any]) -> list[str]:
@@ -60,16 +63,14 @@ def _apply_access(wanted: dict[str, Any]) -> list[str]:
     ]
 
 
-def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:
+def _release_reader(reader: dict[str, Any]) -> list[str]:
     """Delete the access lists of a user that Terraform deletes."""
-    if action != "delete":
-        return []
     return _describe_lists(drop_access(SETTINGS, reader["username"]).deleted, "deleted")
 
 
-def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[str]:
+def _release_topic(topic: dict[str, Any]) -> list[str]:
     """Delete a topic that Terraform deletes, if `delete_when_removed` is set."""
-    if action != "delete" or not topic["delete_when_removed"]:
+    if not topic["delete_when_removed"]:
         return []
     return [f"topic {topic['name']!r} was deleted"] if drop_topic(SETTINGS, topic["name"]) else []
 
