@@ -21,6 +21,7 @@ STAGES: tuple[Stage, ...] = (
     stages.match_operation,
     stages.log,
     stages.answer_errors,
+    stages.read_parameters,
     stages.load,
     stages.inject_fault,
     stages.authorize,
@@ -46,12 +47,12 @@ class Gateway:
         """Answer one HTTP request."""
         if environ["PATH_INFO"].startswith("/_localcloud/"):
             return self._control(environ, start_response)
-        answer = _pass(Exchange(self._cloud, self._log, environ))
+        answer = _run_stages(Exchange(self._cloud, self._log, environ))
         status = HTTPStatus(answer.status)
         start_response(f"{status.value} {status.phrase}", list(answer.headers))
         return [answer.body]
 
 
-def _pass(exchange: Exchange, at: int = 0) -> HttpAnswer:
-    """Let the exchange pass the stages from one of them on."""
-    return STAGES[at](exchange, lambda: _pass(exchange, at + 1))
+def _run_stages(exchange: Exchange, at: int = 0) -> HttpAnswer:
+    """Run the stages from this index on; each calls the next one or answers itself."""
+    return STAGES[at](exchange, lambda: _run_stages(exchange, at + 1))

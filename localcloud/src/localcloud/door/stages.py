@@ -101,12 +101,11 @@ def log(exchange: Exchange, go_on: Next) -> HttpAnswer:
 
 
 def answer_errors(exchange: Exchange, go_on: Next) -> HttpAnswer:
-    """Answer errors of the later stages in the protocol of the service."""
+    """Answer errors of later stages and requests without an operation, as the service does."""
     call, target = exchange.call, exchange.target
     if target is None:
         return wire.refuse_unmatched(exchange.request, call.service)
     try:
-        call.params = wire.parse_params(exchange.request, target)
         return go_on()
     except CutConnectionError:
         raise
@@ -116,6 +115,14 @@ def answer_errors(exchange: Exchange, go_on: Next) -> HttpAnswer:
         _log.exception("%s failed", call.name)
         said = f"{call.name} failed in localcloud: {type(error).__name__}: {error}"
         return wire.serialize(target, AwsError("InternalFailure", said, status=500))
+
+
+def read_parameters(exchange: Exchange, go_on: Next) -> HttpAnswer:
+    """Read the parameters of the call, named as in boto3."""
+    target = exchange.target
+    assert target is not None  # noqa: S101 - answer_errors has refused the others
+    exchange.call.params = wire.parse_params(exchange.request, target)
+    return go_on()
 
 
 def load(exchange: Exchange, go_on: Next) -> HttpAnswer:
