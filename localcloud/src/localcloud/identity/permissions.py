@@ -45,20 +45,19 @@ from localcloud.identity.roles import (
 
 
 def authorize(call: Call) -> str:
-    """Return the account that owns the resource of a call.
+    """Refuse a call that policies do not allow; return the account that owns its resource.
 
     Raises:
         AwsError: AccessDenied, as the service names it.
     """
-    owner = call.account
     for access in list_access_by_endpoint(call):
         _check_endpoint(call, access, resource_policies.owner_of(access.resource, call.account))
-    for place, access in enumerate([*list_access(call), *list_dependent_access(call)]):
-        lives_in = resource_policies.owner_of(access.resource, call.account)
-        _check(call, access, lives_in)
-        if place == 0:  # later ones are used along with it, such as a key
-            owner = lives_in
-    return owner
+    accesses = [*list_access(call), *list_dependent_access(call)]
+    owners = [resource_policies.owner_of(each.resource, call.account) for each in accesses]
+    for access, owner in zip(accesses, owners, strict=True):
+        _check(call, access, owner)
+    # The first is the resource of the call; the others are used along with it, such as a key.
+    return owners[0] if owners else call.account
 
 
 def may(role_arn: str, action: str, resource: str, context: Context | None = None) -> bool:
