@@ -40,7 +40,7 @@ module "job" {
   lag_records = var.mapping.lag_records
   name        = each.key
   parquet     = contains(var.lake.parquet.jobs, each.key)
-  platform    = local.ground
+  platform    = local.base_platform
   programs    = var.spark.jobs
   shapes      = { for table, shape in module.row_shapes.shapes : table => shape if contains(values(each.value.writes), table) }
   tables      = module.job_tables.jobs[each.key]
@@ -84,5 +84,5 @@ module "retries" {
   artifacts_bucket = each.value.artifacts_bucket
   files            = each.value.places.files
   joins            = local.joins
-  platform         = local.ground
+  platform         = local.base_platform
 }

@@ -3,7 +3,7 @@ locals {
   prefix    = coalesce(var.prefix, "penstock-${var.contract.consumer}")
   tags      = merge({ application = "penstock", part = local.prefix }, var.tags)
 
-  # Besides Glue.
+  # The registries besides Glue.
   registries = var.contract.registries == null ? [] : var.contract.registries
   registry_urls = join(" ", concat(
     [join("&", [

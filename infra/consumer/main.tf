@@ -69,7 +69,7 @@ module "consumer_functions" {
   bootstrap_servers = module.broker_access.bootstrap_servers
   functions         = local.functions
   mapping           = var.mapping
-  platform          = local.ground
+  platform          = local.base_platform
   shapes            = module.row_shapes.shapes
   unframed          = local.unframed
   writers           = { for name in keys(local.functions) : name => module.rights.writers[name] }
@@ -80,7 +80,7 @@ module "clients" {
 
   bootstrap_servers = module.broker_access.bootstrap_servers
   clients           = var.clients
-  platform          = local.ground
+  platform          = local.base_platform
 }
 
 module "quotas" {

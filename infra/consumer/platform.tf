@@ -4,8 +4,9 @@ locals {
   # As penstock.spark.session.session_settings() has them.
   session_settings = jsondecode(file("${path.module}/../modules/session.json"))
 
-  # Without what depends on jobs and clients: the jobs take it.
-  ground = {
+  # The platform without what depends on jobs and clients. Functions, clients and jobs take this part; all of it would be
+  # a cycle.
+  base_platform = {
     account_id           = var.account_id
     deploy_role_arn      = var.deploy_role_arn
     partition            = local.partition
@@ -48,16 +49,16 @@ locals {
     }
     registry  = { backups = join(" ", var.registry_backups), has_others = length(local.registries) > 0, urls = local.registry_urls }
     retention = var.retention
-    # Of IAM policies, as JSON lists.
+    # JSON lists of IAM statements, by what they allow.
     statements = module.rights.statements
     store      = { errors = module.reading_store.errors, leases = module.reading_store.readings["function_leases"], readings = module.reading_store.readings }
   }
 
   runs           = merge(values(module.job)[*].runs...)
   _plain_folders = flatten(values(module.job)[*].plain_folders)
-  platform = merge(local.ground, {
+  platform = merge(local.base_platform, {
     alarms  = { topic_arn = module.alarms.topic_arn }
-    brokers = merge(local.ground.brokers, { bootstrap_servers = module.broker_access.bootstrap_servers })
+    brokers = merge(local.base_platform.brokers, { bootstrap_servers = module.broker_access.bootstrap_servers })
     jobs = one([for spark in values(module.spark) : {
       application      = spark.application
       artifacts        = merge(spark.places, { configuration = local.session_settings })
@@ -74,7 +75,7 @@ locals {
       programs = var.spark.jobs
       retries  = local.retries
     }])
-    lake = merge(local.ground.lake, {
+    lake = merge(local.base_platform.lake, {
       folders       = length(local._plain_folders) > 0 ? ["plain", "tables"] : ["tables"]
       plain_folders = local._plain_folders
       # By role: what it does with the catalog.

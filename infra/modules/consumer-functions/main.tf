@@ -1,6 +1,6 @@
 # The consumer functions, each with its rights and the event source mappings of its topics.
 locals {
-  # That of the function, or that of all functions.
+  # The Kafka login of each function: its own if it has one, else the one that all functions share.
   logins = { for name in keys(var.functions) : name => lookup(var.platform.brokers.logins, name, lookup(var.platform.brokers.logins, "functions", null)) }
   topics = { for name, function in var.functions : name => function.topics != null ? function.topics : toset(local.logins[name].topics) }
   policies = {

@@ -1,7 +1,8 @@
 # A Spark job that reads topics into tables: its tables, the arguments of its runs, and what is watched. Rights are in
 # policies.tf.
 locals {
-  # That of the job, or that of all jobs, whose topics and groups are those of the contract for jobs.
+  # The Kafka login of the job: its own if it has one, else that of all jobs, whose topics and groups are those of the
+  # contract for jobs.
   login   = lookup(var.platform.brokers.logins, var.name, lookup(var.platform.brokers.logins, "jobs", null))
   _is_own = contains(keys(var.platform.brokers.logins), var.name)
 

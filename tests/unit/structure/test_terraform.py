@@ -32,7 +32,7 @@ _LOOKED_UP = {
 }
 # An extension hands on the platform, or takes the boundary out of it; the root hands on its own.
 _BOUNDARIES = {
-    "local.ground",
+    "local.base_platform",
     "var.permissions_boundary",
     "var.platform",
     "var.platform.permissions_boundary",
