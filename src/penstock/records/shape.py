@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
@@ -79,12 +80,14 @@ class DeletedWhen:
     def fits(self, event: Mapping[str, Any]) -> bool:
         """Return whether an event deletes its row.
 
-        A boolean is compared as true or false, and a whole number as its digits, also in a double:
-        a later version of the schema may have widened it.
+        A boolean is compared as true or false, and a whole number as its digits, also in a decimal
+        or a double: a later version of the schema may have widened it.
         """
         value = event.get(self.field)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
+        if isinstance(value, Decimal) and value == (whole := value.to_integral_value()):
+            value = str(whole)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         return isinstance(value, str | int) and text in self.values
 

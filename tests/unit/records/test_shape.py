@@ -232,7 +232,7 @@ def test_a_tombstone_without_a_key_is_unroutable(key: bytes | None) -> None:
     assert len(str(caught.value)) < 150
 
 
-@pytest.mark.parametrize("op", ["D", 7, 7.0, True])
+@pytest.mark.parametrize("op", ["D", 7, 7.0, Decimal("7.00"), True])
 def test_an_event_that_says_so_deletes_its_row_in_its_order(op: Any) -> None:
     shape = replace(_ORDERS, order=("change",), deleted_when=DeletedWhen("op", ("D", "7", "true")))
     event = {"orderId": "o-1", "op": op, "change": 9}
@@ -240,7 +240,7 @@ def test_an_event_that_says_so_deletes_its_row_in_its_order(op: Any) -> None:
     row = make_row(shape, event, _RECORD, 1, "id")
 
     kept = make_row(shape, event | {"op": "U"}, _RECORD, 1, "id")
-    for other in (None, False, 7.5, math.inf, [7]):
+    for other in (None, False, 7.5, Decimal("7.5"), math.inf, [7]):
         assert "_deleted" not in make_row(shape, event | {"op": other}, _RECORD, 1, "id")
     assert (row["orderId"], row["_deleted"], row["_order"]) == ("o-1", True, kept["_order"])
     assert row.keys() == {"orderId", "_topic", "_source", "_order", "_deleted"}
