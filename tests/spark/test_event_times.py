@@ -8,8 +8,10 @@ import pytest
 from pyspark.sql import types as T
 
 from penstock.schemas import read_time
+from penstock.spark.columns import COMMENT
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.rows import EVENT
+from penstock.tables import mark_field
 
 pytestmark = pytest.mark.spark
 
@@ -50,6 +52,19 @@ def test_the_time_of_a_row_is_the_one_that_its_key_has(spark, type_, values) -> 
     told = rows.selectExpr(f"UNIX_MICROS({EventTime('at').write(event)}) AS at").collect()
 
     assert [row["at"] for row in told] == [_expect(value) for value in values]
+
+
+def test_the_field_is_found_by_its_name_in_json(spark) -> None:
+    comment = {COMMENT: mark_field("time", "at")}
+    event = T.StructType([T.StructField("time", T.LongType(), metadata=comment)])
+    schema = T.StructType(
+        [T.StructField(EVENT, event), T.StructField("_kafka_timestamp", T.TimestampType())]
+    )
+    rows = spark.createDataFrame([((1795584000500,), _KAFKA)], schema)
+
+    (told,) = rows.selectExpr(f"UNIX_MILLIS({EventTime('at').write(event)}) AS at").collect()
+
+    assert told.at == 1795584000500
 
 
 def test_the_last_times_of_all_stop_no_batch(spark) -> None:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from penstock.extensions.drift._clients import Clients, translated_glue_errors
 from penstock.extensions.drift.differences import Difference
 from penstock.records import DELETED
-from penstock.schemas import avro_name
 from penstock.sinks import name_type
 from penstock.tables import Array, ColumnType, Map, Struct
 
@@ -66,7 +65,7 @@ def compare_rows(
 
 def _compare_record(record: Mapping[str, Any], event: Struct, path: str) -> Iterator[_Mismatch]:
     for name, value in record.items():
-        field = event.find(avro_name(name))
+        field = next((each for each in event.columns if each.field == name), None)
         if field is None:
             yield f"{path}{name}", name_type(value), "no field"
         else:

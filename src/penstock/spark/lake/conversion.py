@@ -21,8 +21,8 @@ from pyspark.sql.types import (
 )
 
 from penstock.records import READING
-from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_name
-from penstock.spark.columns import is_same, match_columns
+from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS
+from penstock.spark.columns import is_same, match_columns, read_columns
 from penstock.spark.rows import EVENT
 
 # A double holds every whole number up to this one exactly; some larger ones would be rounded.
@@ -189,8 +189,9 @@ class EventTime:
 
     def write(self, event: StructType) -> str:
         """Return the SQL of the time of an event of this type."""
-        name = None if self.field is None else avro_name(self.field)
-        if name is None or name not in event.names:
+        columns = read_columns(event).columns
+        name = next((each.name for each in columns if each.field == self.field), None)
+        if name is None:
             return "_kafka_timestamp"
         type_ = event[name].dataType
         value = f"{EVENT}.{quote(name)}"

@@ -41,6 +41,7 @@ _EVENT = read_event(
                         "type": {"type": "bytes", "logicalType": "decimal", "precision": 4},
                     },
                     {"name": "event_x002d_time", "type": "long", "jsonName": "event-time"},
+                    {"name": "ours", "type": "long", "jsonName": "theirs"},
                 ],
             }
         ]
@@ -56,6 +57,7 @@ _GOOD: dict[str, Any] = {
     "day": {"N": "1"},
     "p": {"N": "1"},
     "event-time": {"N": "1"},
+    "theirs": {"N": "1"},
     "_topic": {"S": "t"},
     "key": {"S": "k"},
 }
