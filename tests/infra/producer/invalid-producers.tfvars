@@ -11,5 +11,6 @@ producers = {
   third  = { topic = "sensor/one", key = [], sort = ["a,b"], mode = "merge", numbers = "exact", times = "iso" }
   prices = { topic = "price", key = ["readingId"], order = [] }
   fourth = { topic = "sensor/two", policy = "fixed", version_budget = 3 }
+  same   = { topic = "sensor", policy = "fixed" }
   orders = { topic = "order", registry = { url = "apicurio+https://reader:password@schemas.example.com" } }
 }
