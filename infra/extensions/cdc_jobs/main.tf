@@ -15,15 +15,17 @@ locals {
   names = { for name, job in var.jobs : name => { for topic in job.topics : topic => lower(replace(topic, "/[^0-9A-Za-z_]+/", "_")) } }
 
   # Tables of the lake: current ones and histories, each with keys of deleted rows, and the refined one.
-  lake_tables = {
-    for name, job in var.jobs : name => concat(
-      flatten([for table in values(local.names[name]) : concat(
+  _made = flatten([
+    for name, job in var.jobs : concat(
+      [for topic, table in local.names[name] : [for made in concat(
         job.current ? [table, "${table}_deleted"] : [],
         job.history ? ["${table}_history", "${table}_history_deleted"] : [],
-      )]),
-      job.refined == null ? [] : [job.refined.table],
+      ) : { by = topic, job = name, table = made }]],
+      job.refined == null ? [] : [[{ by = "refined of ${name}", job = name, table = job.refined.table }]],
     )
-  }
+  ])
+  lake_tables = { for name in keys(var.jobs) : name => [for made in local._made : made.table if made.job == name] }
+  made_by     = { for made in local._made : made.table => made.by... }
 
   _outputs = {
     for name, job in var.jobs : name => concat(

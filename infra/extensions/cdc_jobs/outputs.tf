@@ -34,4 +34,9 @@ output "tables" {
       lake     = [for table in local.lake_tables[name] : "${var.platform.lake.database.name}.${table}"]
     }
   }
+
+  precondition {
+    condition     = alltrue([for by in values(local.made_by) : length(by) == 1])
+    error_message = "The jobs make tables of the lake for ${jsonencode({ for table, by in local.made_by : table => by if length(by) > 1 })}; let each be made for one topic: leave out current or history in a job for one of them, capture it by a connector of another name, with which its topics begin, or give refined another table."
+  }
 }

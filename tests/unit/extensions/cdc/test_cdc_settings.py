@@ -78,9 +78,59 @@ def test_settings_that_contradict_each_other(flags: tuple[str, ...], problem: st
     assert problem in str(refused.value)
 
 
+_SHARED = r"the table {} for {} of {}, and for {} of {}, expected tables of their own"
+
+
+def _choose(*flags: str) -> CdcSettings:
+    return CdcSettings.from_args([*_FLAGS, *flags], {})
+
+
 def test_a_topic_is_one_table() -> None:
+    settings = _choose("--raw-path", "s3://b/raw")
+
     assert name_table("films.Public.film-actor") == "films_public_film_actor"
-    with pytest.raises(SettingsError, match="several topics that would be the table a_b"):
-        check_names(["a.b", "a_b"])
+    shared = _SHARED.format("a_b", "{table}", "a.b", "{table}", "a_b")
+    with pytest.raises(SettingsError, match=shared):
+        check_names(settings, ["a.b", "a_b"])
     with pytest.raises(SettingsError, match="found no topic of --topics or --topic-pattern"):
-        check_names([])
+        check_names(settings, [])
+    check_names(settings, ["a.b", "a.b_deleted"])  # files have no tables beside them
+
+
+_CURRENT = ("--current-table", "lake.{table}")
+_HISTORY = ("--history-table", "lake.{table}_history")
+_REFINED = ("--refined-table", "lake.a_deleted", "--refined-query", "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("flags", "topics", "names"),
+    [
+        (
+            _CURRENT,
+            ["a", "a_deleted"],
+            ("lake.a_deleted", "--current-table", "a", "--current-table", "a_deleted"),
+        ),
+        (
+            (*_CURRENT, *_HISTORY),
+            ["a", "a_history"],
+            ("lake.a_history", "--history-table", "a", "--current-table", "a_history"),
+        ),
+        (
+            (*_CURRENT, "--history-table", "lake.{table}"),
+            ["a"],
+            ("lake.a", "--current-table", "a", "--history-table", "a"),
+        ),
+    ],
+)
+def test_a_table_has_one_writer(
+    flags: tuple[str, ...], topics: list[str], names: tuple[str, ...]
+) -> None:
+    with pytest.raises(SettingsError, match=_SHARED.format(*names)):
+        check_names(_choose(*flags), topics)
+    check_names(_choose(*flags[:2]), ["a", "b", "a_b"])
+
+
+def test_a_refined_table_is_none_of_the_others() -> None:
+    shared = r"lake\.a_deleted for --current-table of a, and for --refined-table"
+    with pytest.raises(SettingsError, match=shared):
+        check_names(_choose(*_CURRENT, *_REFINED), ["a"])

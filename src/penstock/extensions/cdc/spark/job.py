@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.consuming import ErrorSink, SchemaReaders
 from penstock.errors import LostRecordsError, SettingsError
 from penstock.extensions.cdc.spark.awaited import AwaitedSchemas
-from penstock.extensions.cdc.spark.current import CurrentTable
+from penstock.extensions.cdc.spark.current import DELETED, CurrentTable
 from penstock.extensions.cdc.spark.dynamodb import CurrentDynamoDbTable
 from penstock.extensions.cdc.spark.envelope import flatten_records, read_records
 from penstock.extensions.cdc.spark.files import ChangeFiles
@@ -55,7 +54,7 @@ def start_cdc(
         CheckpointInUseError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
         LostRecordsError: see `check_first_records`.
-        SettingsError: there is no topic, or two topics would be one table.
+        SettingsError: there is no topic, or a table would have two writers.
         BrokerError: no broker can be asked for the topics.
     """
     check_first_records(spark, settings)
@@ -83,7 +82,7 @@ def open_query(
         BrokerError: no broker can be asked for the topics.
     """
     topics = sorted(find_partitions(settings.kafka, settings.read))
-    check_names(topics)
+    check_names(settings, topics)
     known, lease = registries or settings.schemas.load(), lease or NoLease()
     if settings.may_stop:
         known = AwaitedSchemas(known)
@@ -193,21 +192,42 @@ def open_outputs(
         yield refined
 
 
-def check_names(topics: Iterable[str]) -> None:
-    """Check that there are topics, and that each is a table of its own.
+def check_names(settings: CdcSettings, topics: Sequence[str]) -> None:
+    """Check that there are topics, and that each table has one writer.
 
     Raises:
-        SettingsError: they are not.
+        SettingsError: they are not, or it has two.
     """
-    names = Counter(map(name_table, topics))
-    if not names:
+    if not topics:
         raise SettingsError(
             [
                 "found no topic of --topics or --topic-pattern, expected those of the connector:"
                 " it makes a topic with the first record of a table"
             ]
         )
-    if twice := [name for name, number in names.items() if number > 1]:
-        raise SettingsError(
-            [f"found several topics that would be the table {twice[0]}, expected one"]
-        )
+    writers = dict[str, str]()
+    for table, writer in _list_tables(settings, topics):
+        if table in writers:
+            raise SettingsError(
+                [
+                    f"found the table {table} for {writers[table]}, and for {writer}, expected"
+                    " tables of their own: choose other names, or read one topic by another job"
+                    " with another database"
+                ]
+            )
+        writers[table] = writer
+
+
+def _list_tables(settings: CdcSettings, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each table of the job with what writes it, and what stands for {table}."""
+    named = {"--current-table": settings.current_table, "--history-table": settings.history_table}
+    for topic in topics:
+        table = name_table(topic)
+        yield table, f"{TABLE} of {topic}"
+        for flag, name in named.items():
+            if name:
+                made = name.replace(TABLE, table)
+                yield made, f"{flag} of {topic}"
+                yield f"{made}{DELETED}", f"{flag} of {topic}"
+    if settings.refined_table:
+        yield settings.refined_table, "--refined-table"
