@@ -4,7 +4,8 @@
         --lake-table DATABASE.TABLE
 
 It may run while other jobs write to the tables, which are maintained one after the other, and
-prints the result of each as one line of JSON. A table that fails does not stop the next one.
+prints the result of each as one line of JSON. A table that fails does not stop the next one. With
+`--if-there`, a table that is not there does not fail: the first record of a topic makes it.
 """
 
 from __future__ import annotations

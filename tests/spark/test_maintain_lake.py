@@ -184,6 +184,20 @@ def test_a_table_without_a_row_is_left_alone(spark, reader, maintain):
     assert {done[name] for name in done if name != "table"} == {0}
 
 
+def test_a_table_that_has_had_no_record_yet_is_left_alone_if_tables_need_not_be_there(
+    spark, reader, job, capsys
+):
+    reader.lake._open(spark)
+    there = reader.name.removeprefix("lake.")
+    missing = f"{there}_that_is_not_there"
+
+    job(["--lake-table", f"{missing},{there}", "--if-there"])
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line.pop("table") for line in lines] == [f"lake.{missing}", reader.name]
+    assert [{*line.values()} for line in lines] == [{0}, {0}]
+
+
 def test_hours_that_are_too_few_are_all_named() -> None:
     flags = ["--lake-table", "db.t", "--keep-hours", "23", "--orphan-hours", "1", "--file-mib", "0"]
 

@@ -69,10 +69,10 @@ locals {
     }
   }
 
-  # Files of a table that changes pile up: docs/cdc.md#maintenance.
+  # Files of a table that changes pile up: docs/cdc.md#maintenance. A table comes with its first record.
   _maintenance = {
     for name, tables in local.lake_tables : "${name}-maintain" => {
-      arguments = ["--lake-table", join(",", [for table in tables : "${local._database}.${table}"])]
+      arguments = ["--lake-table", join(",", [for table in tables : "${local._database}.${table}"]), "--if-there"]
       program   = "s3://${aws_s3_object.program["maintain_lake"].bucket}/${aws_s3_object.program["maintain_lake"].key}"
       role      = "${name}-maintain"
       schedule  = var.jobs[name].maintain

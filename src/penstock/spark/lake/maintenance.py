@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.settings import Settings, parse_names, setting
+from penstock.settings import Settings, parse_names, parse_switch, setting
 from penstock.spark.lake.expiration import expire_snapshots
 from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table, repeat_commit
 from penstock.spark.lake.widening import refill_columns
@@ -52,6 +52,12 @@ class MaintainSettings(Settings):
     file_mib: int = setting(
         "PENSTOCK_FILE_MIB", "size in MiB that small files grow to", parse=int, default=512
     )
+    if_there: bool = setting(
+        "PENSTOCK_IF_THERE",
+        "true to leave out tables that are not there, as before their first record",
+        parse=parse_switch,
+        default=False,
+    )
 
     def by_table(self) -> list[MaintainSettings]:
         """Return the same settings once for each table."""
@@ -85,13 +91,17 @@ def maintain_table(
 ) -> Upkeep:
     """Refill widened columns, compact files, then expire old snapshots and remove orphan files.
 
-    Jobs may write to the table meanwhile; they find their markers, or records of them.
+    Jobs may write to the table meanwhile; they find their markers, or records of them. A table
+    without a snapshot has nothing to do, nor one that need not be there and is not.
 
     Raises:
         ExceptionGroup: steps failed; the others are done.
         SinkUnavailableError: see `IcebergTable.check_time`.
     """
-    found = IcebergTable(spark, qualify_table(settings.lake_table))
+    name = qualify_table(settings.lake_table)
+    if settings.if_there and not spark.catalog.tableExists(name):
+        return Upkeep(name, 0, 0, 0, 0, 0)
+    found = IcebergTable(spark, name)
     files, snapshots = found.count_files(), found.count_snapshots()
     if not snapshots:
         return Upkeep(found.name, 0, 0, 0, 0, 0)
