@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from decimal import Decimal
 from itertools import count, pairwise
 
@@ -16,6 +17,7 @@ from penstock.extensions.cdc.spark.files import ChangeFiles
 from penstock.extensions.cdc.spark.history import HistoryTable
 from penstock.extensions.cdc.spark.refined import RefinedTable
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
+from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.state.lease import NoLease
 from tests.spark.changes import LONG, CdcJob, Source
@@ -121,6 +123,31 @@ def test_a_refined_table_has_a_commit_for_each_result(spark, lake_folder, tmp_pa
     job.restart()
     assert change(4.0).dtypes == [("id", "int")]
     assert change(5.0).collect() == []
+
+
+def test_results_of_a_refined_table_that_were_replaced_are_kept_for_an_hour(
+    spark, lake_folder, tmp_path
+):
+    name, later = f"cdc.film_{secrets.token_hex(4)}", [0]
+    refined = RefinedTable(
+        f"{name}_refined",
+        f"SELECT id FROM lake.{name}",
+        sources=(name,),
+        _expiration=Expiration(lambda: time.time() + later[0]),
+    )
+    job = CdcJob(spark, tmp_path, name, lambda: [CurrentTable(name), refined])
+    film = Source()
+
+    def count_snapshots(after):
+        later[0] = after
+        film.log.clear()
+        film.insert(id=after)
+        job.take(job.place(film.log))
+        return IcebergTable(spark, f"lake.{name}_refined").count_snapshots()
+
+    assert [count_snapshots(after) for after in (0, 1, 3_601, 7_500)] == [1, 2, 3, 1]
+    assert spark.table(f"lake.{name}_refined").count() == 4
+    assert IcebergTable(spark, f"lake.{name}").count_snapshots() == 4
 
 
 def read_rows(table):

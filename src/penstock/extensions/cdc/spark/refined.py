@@ -12,11 +12,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.extensions.cdc.spark.sink import ChangeBatch
-from penstock.spark.lake.expiration import Expiration
+from penstock.spark.lake.expiration import HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 
 _MADE_FOR: Final = "penstock.made-for"
 _PROPERTIES: Final = {
+    # Each snapshot is a whole copy of the result.
+    MAX_AGE: str(HOUR_MS),
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.compression-codec": "gzip",
     "write.parquet.compression-codec": "snappy",
@@ -25,7 +27,7 @@ _PROPERTIES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RefinedTable:
-    """An Iceberg table with the result of a query, compressed by Snappy.
+    """An Iceberg table with the result of a query, and those of the last hour, in Snappy.
 
     The tables of a batch are written at once, and each of those that the query reads replaces the
     result. They take turns, so that the last one finds what all have committed.
