@@ -1,9 +1,11 @@
 variable "analysts" {
-  description = "Roles that query the lake with Athena: who may assume each, and the tables that it sees, with columns in or left out and a condition in SQL for rows; without tables, all."
+  description = "Roles that query the lake with Athena: who may assume each, and tables, by default all; of each its included_columns, or all but excluded_columns, with those to come, and a condition in SQL for rows."
   type = map(object({
     principals = set(string)
     tables = optional(map(object({
+      # Leaves out names alone: a column that becomes a double is there as _before_1_COLUMN too.
       excluded_columns = optional(set(string))
+      # Those to show, if another one must stay hidden.
       included_columns = optional(set(string))
       rows             = optional(string)
     })))
