@@ -195,6 +195,16 @@ def test_maintenance_keeps_rows_of_a_driver_that_died_after_a_widening(spark, re
     assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (2.0,), (0.5,)]
 
 
+def test_a_value_that_is_set_to_null_in_both_columns_stays_null(spark, reader):
+    reader.lake.write(make_rows(spark, "x bigint", (1,), (2,)), part(0, 0))
+    reader.lake.write(make_rows(spark, "x double", (0.5,), first=2), part(1, 0))
+    spark.sql(f"UPDATE {reader.name} SET x = NULL, _before_1_x = NULL WHERE x = 1")
+
+    maintain_table(spark, MaintainSettings(reader.name.removeprefix("lake.")))
+
+    assert reader.query("SELECT x FROM t ORDER BY _offset") == [(None,), (2.0,), (0.5,)]
+
+
 def test_a_widening_behind_another_commit_is_repeated(spark, reader):
     """As a compaction, which replaces the files that the widening reads."""
     reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
