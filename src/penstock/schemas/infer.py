@@ -33,7 +33,7 @@ _FIELD_DEPTH = 2  # of the fields of the event itself
 # The characters that a definition takes for a field besides its name, at least.
 _FIELD_CHARACTERS = 49
 
-_NULL = AvroType("null")
+_NULL, _ARRAY, _RECORD = AvroType("null"), AvroType("array"), AvroType("record")
 _TIMES = {
     Times.TEXT: AvroType("string"),
     **{
@@ -168,7 +168,7 @@ class _Inference:
 
     def __init__(self, rules: TypeRules) -> None:
         self._rules = rules
-        self._fields: dict[tuple[str, str, int], AvroField] = {}
+        self._fields: dict[tuple[str, str, int, int], AvroField] = {}
         self._known: dict[int, dict[str, AvroField]] = {}
         self._types: dict[tuple[Any, ...], AvroType] = {}
         self._avro_names: dict[str, str] = {}
@@ -191,10 +191,11 @@ class _Inference:
             known_type = _present(was.type) if was else None
             type_ = self._infer(value, known_type, at.inside(path, name, field))
             if type_ is not None:
-                fields.append(self._field(name, field, key, type_))
+                fields.append(self._field(name, key, type_, was))
         fields.sort(key=lambda field: field.name)
-        shape = (name, *map(id, fields))
-        return self._once(shape, lambda: AvroType("record", name, fields=tuple(fields)))
+        empty = known or _RECORD
+        shape = (name, id(empty), *map(id, fields))
+        return self._once(shape, lambda: replace(empty, name=name, fields=tuple(fields)))
 
     def _infer(self, value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
         """Return the type of a value, or None if neither the value nor `known` decides it."""
@@ -232,21 +233,28 @@ class _Inference:
         types = list({id(type_): type_ for type_ in found if type_ is not None}.values())
         if not types:
             return known
-        kind = known.kind if known else "array"
-        return self._once((kind, *map(id, types)), lambda: _list_type(kind, types, at.path))
+        empty = known or _ARRAY
+        if empty.item is None or empty.item.nullable or any(item is None for item in items):
+            types.insert(0, _NULL)
+        key = (id(empty), *map(id, types))
+        return self._once(key, lambda: _list_type(empty, types, at.path))
 
     def _list_fields(self, known: AvroType) -> dict[str, AvroField]:
         if id(known) not in self._known:
             self._known[id(known)] = {field.json_name: field for field in known.fields}
         return self._known[id(known)]
 
-    def _field(self, record: str, name: str, json_name: str, type_: AvroType) -> AvroField:
+    def _field(
+        self, record: str, json_name: str, type_: AvroType, was: AvroField | None
+    ) -> AvroField:
+        name = was.name if was else self._avro_name(json_name)
         if (record, name) not in self._names:
             self._names.add((record, name))
             self._spend(_FIELD_CHARACTERS + len(name))
-        key = (record, json_name, id(type_))
+        key = (record, json_name, id(type_), id(was))
         if key not in self._fields:
-            self._fields[key] = _optional_field(name, json_name, type_)
+            named = {} if name == json_name else {"jsonName": json_name}
+            self._fields[key] = _optional_field(name, type_, was.attributes if was else named)
         return self._fields[key]
 
     def _avro_name(self, key: str) -> str:
@@ -280,12 +288,12 @@ class _Inference:
         return self._types[key]
 
 
-def _list_type(kind: str, types: Sequence[AvroType], path: str) -> AvroType:
-    """Return the array or map of an item that is null or of any of the types."""
+def _list_type(empty: AvroType, types: Sequence[AvroType], path: str) -> AvroType:
+    """Return an array or map with an item of any of the types."""
     try:
-        return AvroType(kind, item=merge_types([_NULL, *types], path))
+        return replace(empty, item=merge_types(types, path))
     except SchemaConflictError as error:
-        labels = " and ".join(sorted({type_.label() for type_ in types}))
+        labels = " and ".join(sorted({each.label() for each in types if each is not _NULL}))
         message = f"{path}: found {labels}, expected items that one type can hold"
         raise EventValueError(message, path=path) from error
 
@@ -322,10 +330,10 @@ def _present(type_: AvroType) -> AvroType | None:
     return type_ if len(branches) > 1 else next(iter(branches), None)
 
 
-def _optional_field(name: str, json_name: str, type_: AvroType) -> AvroField:
+def _optional_field(name: str, type_: AvroType, attributes: Mapping[str, Any]) -> AvroField:
     branches = tuple(branch for branch in type_.branches or (type_,) if branch.kind != "null")
-    attributes = {"default": None} | ({} if name == json_name else {"jsonName": json_name})
-    return AvroField(name, AvroType("union", branches=(_NULL, *branches)), attributes=attributes)
+    union = AvroType("union", branches=(_NULL, *branches))
+    return AvroField(name, union, attributes={**attributes, "default": None})
 
 
 def _contradiction(value: Any, known: AvroType, path: str) -> SchemaConflictError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
 from typing import Any
@@ -20,6 +21,7 @@ from penstock.schemas import (
     decode_event,
     encode,
     infer_schema,
+    load_schema,
     merge_schemas,
     to_record,
 )
@@ -74,6 +76,32 @@ def test_optional_fields_make_n_versions_or_two_to_the_n(policy: Policy, version
         for names in itertools.combinations("abcd", size):
             story.send(dict.fromkeys(names, 1))
     assert len(story.versions) == versions
+
+
+def test_grow_keeps_what_an_author_wrote_of_known_fields() -> None:
+    story, documented = _Story(Policy.GROW), {"default": None, "doc": "told to people"}
+    point = {
+        "type": "record",
+        "name": "Point",
+        "doc": "a place",
+        "fields": [{"name": "x", "type": ["null", "double"], **documented}],
+    }
+    story.versions.append(load_schema(json.dumps({
+        "type": "record", "name": "reading", "doc": "what a sensor saw", "fields": [
+            {"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"},
+            {"name": "a", "type": ["null", "long"], **documented},
+            {"name": "at", "type": ["null", point], **documented},
+            {"name": "b", "type": ["null", "string"], **documented},
+            {"name": "tags", "type": ["null", {"type": "array", "items": "string"}],
+             **documented},
+        ],
+    })))  # fmt: skip
+
+    events = [{"a": 1}, {"b": "x"}, {"at": {"x": 0.5}}, {"tags": ["x"]}, {}]
+
+    assert [story.send(event) for event in events] == [1] * 5
+    assert story.send({"c": True}) == 2
+    assert story.versions[1]["doc"] == "what a sensor saw"
 
 
 def test_grow_does_not_depend_on_the_order_of_events() -> None:
