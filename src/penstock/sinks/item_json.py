@@ -26,9 +26,11 @@ from typing import Any
 
 from penstock.errors import RowTooLargeError, SinkRefusedError
 
-# A value of an item is at most 16 times as long as JSON: a power of ten in a list takes 3 bytes of
-# an item's 400 KB, and up to 47 characters.
-_MAX_CHARACTERS = 16 * 400 * 1024
+# An item has at most 400 KB. As JSON it is at most 16 times as long: a power of ten in a list takes
+# 3 bytes, and up to 47 characters. A value is written only as far as that: a record of 10 KB may
+# inflate to text of 8 MiB, which takes 24 times its length while it is written.
+_MAX_BYTES = 400 * 1024
+_MAX_CHARACTERS = 16 * _MAX_BYTES
 _MAX_DIGITS = 38
 _LEAST, _BEYOND = 1e-130, 1e126
 _BEYOND_INTEGERS = 10**_MAX_DIGITS
@@ -55,18 +57,16 @@ def write_item(item: Mapping[str, Any]) -> bytes:
         RowTooLargeError: no item of 400 KB is so long as JSON.
     """
     written = []
-    size = 0
+    left = _MAX_CHARACTERS
     for name, value in item.items():
         try:
-            written.append(f"{encode_basestring(name)}:{_write_value(value)}")
+            part = f"{encode_basestring(name)}:{_WRITERS[type(value)](value)}"
         except _UnfitError as error:
             raise SinkRefusedError(f"{name:.200}: {error}") from None
-        size += len(written[-1])
-        if size > _MAX_CHARACTERS:
-            raise RowTooLargeError(
-                f"found a row of more than {_MAX_CHARACTERS:,} characters of JSON, "
-                "expected an item of at most 400 KB"
-            )
+        written.append(part)
+        left -= len(part)
+        if left < 0:
+            raise _too_long()
     try:
         return f"{{{','.join(written)}}}".encode()
     except UnicodeEncodeError as error:
@@ -97,12 +97,17 @@ def _read_number(number: Decimal) -> int | Decimal:
     return int(number) if is_short and number == number.to_integral_value() else number
 
 
-def _write_value(value: Any) -> str:
-    # By exact type, because isinstance takes a bool for an int.
-    return _WRITERS[type(value)](value)
+def _too_large(found: str) -> RowTooLargeError:
+    return RowTooLargeError(f"found {found}, expected an item of at most 400 KB")
+
+
+def _too_long() -> RowTooLargeError:
+    return _too_large(f"a row of more than {_MAX_CHARACTERS:,} characters of JSON")
 
 
 def _write_text(value: str) -> str:
+    if len(value) > _MAX_BYTES:  # UTF-8 is never shorter
+        raise _too_large(f"text of {len(value):,} characters")
     return f'{{"S":{encode_basestring(value)}}}'
 
 
@@ -134,15 +139,39 @@ def _write_decimal(value: Decimal) -> str:
     return f'{{"N":"{exact or exact.copy_abs()}"}}'
 
 
+def _write_bytes(value: bytes) -> str:
+    if len(value) > _MAX_BYTES:
+        raise _too_large(f"{len(value):,} bytes")
+    return f'{{"B":"{b64encode(value).decode()}"}}'
+
+
 def _write_list(value: list[Any]) -> str:
-    return f'{{"L":[{",".join([_write_value(item) for item in value])}]}}'
+    written = []
+    left = _MAX_CHARACTERS
+    for item in value:
+        part = _WRITERS[type(item)](item)
+        written.append(part)
+        left -= len(part)
+        if left < 0:
+            raise _too_long()
+    return f'{{"L":[{",".join(written)}]}}'
 
 
 def _write_map(value: dict[str, Any]) -> str:
-    pairs = [f"{encode_basestring(name)}:{_write_value(item)}" for name, item in value.items()]
-    return f'{{"M":{{{",".join(pairs)}}}}}'
+    written = []
+    left = _MAX_CHARACTERS
+    for name, item in value.items():
+        if len(name) > _MAX_BYTES:
+            raise _too_large(f"a name of {len(name):,} characters")
+        part = f"{encode_basestring(name)}:{_WRITERS[type(item)](item)}"
+        written.append(part)
+        left -= len(part)
+        if left < 0:
+            raise _too_long()
+    return f'{{"M":{{{",".join(written)}}}}}'
 
 
+# By exact type, because isinstance takes a bool for an int.
 _WRITERS: dict[type, Callable[[Any], str]] = {
     str: _write_text,
     int: _write_int,
@@ -152,7 +181,7 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     Decimal: _write_decimal,
     dict: _write_map,
     list: _write_list,
-    bytes: lambda value: f'{{"B":"{b64encode(value).decode()}"}}',
+    bytes: _write_bytes,
 }
 _READERS: dict[str, Callable[[Any], Any]] = {
     "S": str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from base64 import b64encode
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from boto3.dynamodb.types import TypeSerializer
 
-from penstock.errors import Reason, SinkRefusedError
+from penstock.errors import Reason, RowTooLargeError, SinkRefusedError
 from penstock.sinks.item_json import read_item, write_item
 
 _VALUES: list[Any] = [
@@ -108,3 +109,33 @@ def test_a_value_that_dynamodb_cannot_hold_is_rejected(value: Any, message: str)
 
     assert message in str(caught.value)
     assert caught.value.reason is Reason.SINK_REFUSED
+
+
+# A control character is one byte in UTF-8 and six characters in JSON, each as wide as the emoji.
+_LONG = "\x01" * 2**22 + "😀"
+_SHORTER = "\x01" * 200_000 + "😀"
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"b": _LONG, "c": _LONG}, "text of 4,194,305 characters"),
+        ([_LONG, _LONG], "text of 4,194,305 characters"),
+        ({_LONG: 1}, "a name of 4,194,305 characters"),
+        (bytes(2**23), "8,388,608 bytes"),
+        ([_SHORTER] * 40, "a row of more than 6,553,600 characters of JSON"),
+        ({str(number): _SHORTER for number in range(40)}, "a row of more than 6,553,600"),
+        ([[_SHORTER] * 4] * 40, "a row of more than 6,553,600 characters of JSON"),
+    ],
+    ids=["map", "list", "name", "bytes", "shorter-in-a-list", "shorter-in-a-map", "lists"],
+)
+def test_a_value_that_no_row_holds_is_rejected_in_bounded_memory(value: Any, found: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(RowTooLargeError) as caught:
+        write_item({"a": value})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert str(caught.value).startswith(f"found {found}")
+    assert str(caught.value).endswith(", expected an item of at most 400 KB")
+    assert peak < 80 * 2**20

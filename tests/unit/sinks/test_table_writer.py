@@ -92,10 +92,12 @@ def test_if_the_last_row_of_a_key_is_rejected_the_one_before_it_stays(
 
 
 @pytest.mark.parametrize(
-    ("size", "held"), [(10, 26), (100_000, 26), (1_000_000, 5), (5_000_000, 2)]
+    ("texts", "held"),
+    [(["x" * 10], 26), (["x" * 100_000], 26), (["x" * 100_000] * 10, 5), (["x" * 100_000] * 50, 2)],
+    ids=["10", "100,000", "1,000,000", "5,000,000"],
 )
 def test_few_rows_are_held_at_the_same_time(
-    api: DynamoDbApi, writer: TableWriter, size: int, held: int
+    api: DynamoDbApi, writer: TableWriter, texts: list[str], held: int
 ) -> None:
     written, most = 0, 0
 
@@ -108,7 +110,7 @@ def test_few_rows_are_held_at_the_same_time(
         nonlocal most
         for number in range(60):
             most = max(most, number + 1 - written)
-            yield {"id": str(number), "text": "x" * size}
+            yield {"id": str(number), "texts": texts}
 
     api.otherwise = count
 
@@ -132,7 +134,9 @@ def test_rejected_rows_are_not_kept_in_memory(
 
 
 def test_a_row_that_no_table_takes_enters_no_request(api: DynamoDbApi, writer: TableWriter) -> None:
-    refused = writer.write([{"id": "a", "text": "x" * 6_600_000}, {"id": "b"}])
+    long = {f"text{number}": "x" * 400_000 for number in range(17)}
+
+    refused = writer.write([{"id": "a", **long}, {"id": "b"}])
 
     assert [type(error) for error in refused.values()] == [RowTooLargeError]
     assert [_ids(request) for request in api.requests] == [["b"]]
