@@ -43,7 +43,7 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
     _metrics.add_dimension("FunctionName", function)
     try:
         records = read_records(event)
-        consumed = _consumer.value.consume(records)
+        consumed = _consumer.value.consume(records, context.get_remaining_time_in_millis)
     except Exception as error:
         _log.error(
             "the batch must be delivered again: %.500s", error, extra={"kind": type(error).__name__}

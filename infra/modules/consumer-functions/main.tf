@@ -53,7 +53,7 @@ module "function" {
     snap_start     = each.value.snap_start
   }
   policy_json     = local.policies[each.key]
-  timeout_seconds = 120
+  timeout_seconds = 840 # mappings from Kafka take no longer one; a batch may inflate to hundreds of times its size
   tracing         = true
 
   permissions_boundary = var.platform.permissions_boundary

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Final
 
 from penstock.consuming.reader import RecordReader
 from penstock.consuming.readers import SchemaReaders
@@ -17,6 +18,7 @@ from penstock.registry import Registries
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, RowWriter, open_table
 
 _LOG = logging.getLogger(__name__)
+_RESERVE_MS: Final = 30_000  # to write the last rows and the dead letters of a batch
 
 # A topic and a partition.
 _Partition = tuple[str, int]
@@ -33,6 +35,12 @@ class Consumed:
     given_up: Mapping[Reason, int]
     tombstones: int
     held: tuple[Source, ...] = ()
+
+
+class _TimeIsUpError(PenstockError):
+    """The next invocation of the function reads on."""
+
+    retriable = True
 
 
 @dataclass(slots=True)
@@ -70,10 +78,13 @@ class Consumer:
         )
         self._writer = OutcomeWriter(readings, _LoggedErrors(errors), self._reader)
 
-    def consume(self, records: Iterable[Record]) -> Consumed:
+    def consume(
+        self, records: Iterable[Record], left_ms: Callable[[], float] = lambda: _RESERVE_MS
+    ) -> Consumed:
         """Write a row for every record with a value, and dead letters for failed ones; idempotent.
 
         Rows are written and dropped while records are read; some may be written before an error.
+        With partial answers, records for which too little time is left are held.
 
         Raises:
             PenstockError: the error is retriable, or no record is at fault: no record of the
@@ -81,7 +92,7 @@ class Consumer:
         """
         self._schemas.begin()
         batch = _Batch()
-        written = self._writer.write(self._read_records(records, batch))
+        written = self._writer.write(self._read_records(records, batch, left_ms))
         return Consumed(
             written.rows + written.deletions,
             written.failed,
@@ -89,7 +100,9 @@ class Consumer:
             tuple(source for source, _ in batch.held.values()),
         )
 
-    def _read_records(self, records: Iterable[Record], batch: _Batch) -> Iterator[Outcome]:
+    def _read_records(
+        self, records: Iterable[Record], batch: _Batch, left_ms: Callable[[], float]
+    ) -> Iterator[Outcome]:
         """Yield the outcomes of the records that are not held.
 
         Raises:
@@ -100,6 +113,8 @@ class Consumer:
             if partition in batch.held:
                 continue
             try:
+                if self._partial_answers and batch.outcomes and left_ms() < _RESERVE_MS:
+                    raise _TimeIsUpError("the function has less than 30 s left")
                 outcome = self._reader.read(record)
             except PenstockError as error:
                 if not (self._partial_answers and error.retriable):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from localcloud.faults import Faults, Kind
-from systems.consumers import Consumer
+from systems.consumers import Consumer, set_variables
 from systems.trials import Trials
 from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_of
 
@@ -95,6 +95,23 @@ def test_a_large_value_is_parked_and_the_bucket_may_be_down(
     assert found["Body"].read() == value
     model.errors.clear()
     model.compare(readings, [])
+
+
+def test_what_a_function_has_no_time_for_is_named_in_the_response(
+    consumer: Consumer, new_model: NewModel
+) -> None:
+    variables = {"PENSTOCK_PARTIAL_ANSWERS": "true"}
+    set_variables(consumer.at_home("lambda"), consumer.function, variables, Timeout=30)
+    model = new_model(consumer)
+    event = model.event({0: [model.good() for _ in range(3)]})
+    records = event["records"][f"{model.topic}-0"]
+
+    for offset in (1, 2):
+        held = {"itemIdentifier": {"partition": f"{model.topic}-0", "offset": offset}}
+        assert consume(consumer, event) == {"batchItemFailures": [held]}
+        del records[0]
+    assert consume(consumer, event) == DONE
+    model.compare(*rows_of(consumer, model))
 
 
 def test_a_held_record_is_named_in_the_response(

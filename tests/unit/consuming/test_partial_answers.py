@@ -7,7 +7,7 @@ import pytest
 from penstock.consuming import Consumed
 from penstock.errors import Reason, RegistryUnavailableError, SettingsError, SinkUnavailableError
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
-from penstock.records import Source
+from penstock.records import Record, Source
 from tests.stubs.consuming import World
 from tests.stubs.registries import UNKNOWN
 
@@ -70,6 +70,26 @@ def test_an_error_without_a_reason_fails_the_batch(world: World) -> None:
             {"a/0": [encode_glue_frame(UNKNOWN, b"")], "a/1": [world.frame({})]},
             partial_answers=True,
         )
+
+
+@pytest.mark.parametrize("partial_answers", [False, True])
+def test_what_a_function_has_no_time_for_is_held(
+    world: World, caplog: pytest.LogCaptureFixture, partial_answers: bool
+) -> None:
+    good = world.frame({})
+    left = iter([31_000, 30_000, 29_999, 29_998]).__next__  # at least one record is read each time
+    records = [
+        Record(Source("a", partition, offset), b"k", good)
+        for partition in range(2)
+        for offset in range(4)
+    ]
+
+    consumed = world.build(partial_answers=partial_answers).consume(records, left)
+
+    held = (Source("a", 0, 3), Source("a", 1, 0))
+    assert consumed == (Consumed(3, {}, 0, held) if partial_answers else Consumed(8, {}, 0))
+    said = "a/0/3 and all later records of its partition are held: the function has less than 30 s"
+    assert (said in caplog.text) is partial_answers
 
 
 @pytest.mark.parametrize("table", ["readings", "errors"])
