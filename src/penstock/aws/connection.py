@@ -28,7 +28,9 @@ from urllib.parse import urlsplit
 
 _MAX_LINE = 65_536
 _MAX_HEADERS = 100
-_MAX_CONTENT = 64 * 2**20  # DynamoDB's and Glue's longest answers have 16 MiB
+# Glue's longest answer has 16 MiB, and so has a page of DynamoDB's, whose 1 MB may be 16 times as
+# long in JSON. An answer with rows by their keys may be longer: then fewer are asked for.
+_MAX_CONTENT = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,42 +25,65 @@ class RowAddress(NamedTuple):
         return cls(table, tuple(sorted(key.items())))
 
 
+class _Reading:
+    """The rows that were read, and the addresses that are left."""
+
+    def __init__(self, addresses: Iterable[RowAddress]) -> None:
+        self.found: dict[RowAddress, dict[str, Any]] = {}
+        self.left = list(dict.fromkeys(addresses))
+        self._names = {each.table: [name for name, _ in each.key] for each in self.left}
+        self._most = 2 * len(self.left)
+
+    def make_body(self) -> bytes:
+        """Ask for the rows that are left: at first for all, and for half as many at each retry."""
+        self._most = max(self._most // 2, 1)
+        tables: Any = {}
+        for table, key in self.left[: self._most]:
+            keys = tables.setdefault(table, {"ConsistentRead": True, "Keys": []})["Keys"]
+            keys.append({name: {"S": value} for name, value in key})
+        return json.dumps({"RequestItems": tables}).encode()
+
+    def read(self, answer: dict[str, Any]) -> list[RowAddress]:
+        """Add the items of a BatchGetItem, and return the addresses that it left."""
+        for table, items in answer["Responses"].items():
+            for item in map(read_item, items):
+                self.found[self._find_address(table, item)] = item
+        unread = [
+            self._find_address(table, read_item(key))
+            for table, each in answer.get("UnprocessedKeys", {}).items()
+            for key in each["Keys"]
+        ]
+        self.left[: self._most] = unread
+        self._most *= 2  # the next request asks for as many
+        return unread
+
+    def _find_address(self, table: str, item: Mapping[str, Any]) -> RowAddress:
+        return RowAddress(table, tuple((name, item[name]) for name in self._names[table]))
+
+
 def read_rows(
     client: DynamoDbClient, addresses: Iterable[RowAddress]
 ) -> dict[RowAddress, dict[str, Any]]:
     """Return the rows that exist among at most 100 addresses, from all tables in one request.
 
+    After a failure fewer rows are asked for at once, since their answer may have been too long.
+
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: the tables cannot be read.
     """
-    left = list(dict.fromkeys(addresses))
-    found: dict[RowAddress, dict[str, Any]] = {}
-    if not left:
-        return found
-    names = {each.table: [name for name, _ in each.key] for each in left}
-    tables: Any = {}
-    for table, key in left:
-        keys = tables.setdefault(table, {"ConsistentRead": True, "Keys": []})["Keys"]
-        keys.append({name: {"S": value} for name, value in key})
-
-    def read(answer: dict[str, Any]) -> dict[str, Any]:
-        """Add the items of a BatchGetItem, and return the keys that it left."""
-        for table, items in answer["Responses"].items():
-            for item in map(read_item, items):
-                found[RowAddress(table, tuple((name, item[name]) for name in names[table]))] = item
-        rest = answer.get("UnprocessedKeys", {}).items()
-        return {table: {"ConsistentRead": True, "Keys": each["Keys"]} for table, each in rest}
-
-    for _ in client.attempts:
-        # An answer holds at most 16 MB; DynamoDB leaves the rest unprocessed.
-        tables = client.call("BatchGetItem", json.dumps({"RequestItems": tables}).encode(), read)
-        if not tables:
-            return found
-    count = sum(len(each["Keys"]) for each in tables.values())
-    raise SinkUnavailableError(
-        f"DynamoDB left {count} rows of table {', '.join(sorted(tables))} unread for "
-        f"{client.attempts.total_seconds:g} s"
-    )
+    reading = _Reading(addresses)
+    while left := reading.left:
+        for _ in client.attempts:
+            # An answer holds at most 16 MB; DynamoDB leaves the rest unprocessed.
+            if not client.call("BatchGetItem", reading.make_body, reading.read):
+                break
+        else:
+            raise SinkUnavailableError(
+                f"DynamoDB left {len(left)} rows of table "
+                f"{', '.join(sorted({each.table for each in left}))} unread for "
+                f"{client.attempts.total_seconds:g} s"
+            )
+    return reading.found
 
 
 def query_rows(

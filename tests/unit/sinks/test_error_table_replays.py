@@ -181,7 +181,9 @@ def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
     errors().keep([_record(1)])
     call, late = DynamoDbClient.call, list[bytes]()
 
-    def send(client: DynamoDbClient, operation: str, body: bytes, *read: Any) -> Any:
+    def send(client: DynamoDbClient, operation: str, body: Any, *read: Any) -> Any:
+        if operation != "UpdateItem":
+            return call(client, operation, body, *read)
         if b'"r1"' in body:
             late.append(body)
             if not is_made_twice:

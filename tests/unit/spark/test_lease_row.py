@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,8 +20,8 @@ class _Client:
     def __init__(self) -> None:
         self.unread = 2
 
-    def call(self, operation: str, body: bytes, read: Any = dict) -> Any:
-        wanted = json.loads(body)["RequestItems"]
+    def call(self, operation: str, body: Callable[[], bytes], read: Any = dict) -> Any:
+        wanted = json.loads(body())["RequestItems"]
         self.unread -= 1
         if self.unread >= 0:
             return read({"Responses": {}, "UnprocessedKeys": wanted})
