@@ -37,7 +37,7 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "A bucket that takes batches with their records after eleven failed tries; null: a batch comes again until it is done or its records expire."
+  description = "A bucket that takes batches with their records after eleven failed tries; null: a batch comes again until it is done or its records expire, and Lambda drops a record of more than 6 MB as JSON."
   type        = string
   default     = null
 }

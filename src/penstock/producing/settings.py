@@ -131,7 +131,8 @@ class ProducerSettings(Settings):
     max_record_bytes: int = setting(
         "PENSTOCK_MAX_RECORD_BYTES",
         "size of the largest record that is sent; for larger ones raise the topic's"
-        " max.message.bytes too, which is 1 MB by default and 8 MB at most on MSK",
+        " max.message.bytes too, which is 1 MB by default and 8 MB at most on MSK; consumer"
+        " functions get none of more than about 4.4 MB, which Lambda drops",
         parse=parse_count,
         default=MAX_RECORD_BYTES,
     )
