@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from penstock.errors import EventValueError, UnroutableError
-from penstock.records.record import Record, Source
+from penstock.records.record import Record
 from penstock.records.shape import ADDED, DELETED, ORDER, Mode, RowShape
 from penstock.schemas import TIME_MEANING, read_time
 
@@ -45,7 +45,7 @@ def make_row(  # noqa: PLR0913 - the parts of a row
     if not isinstance(event, Mapping):
         raise UnroutableError(f"found {type(event).__name__}, expected an event")
     source = record.source
-    key = _key(shape, event, source, key_fields)
+    key = _key(shape, event, record, key_fields)
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
     ours = (*key, *((ORDER, DELETED) if order else ()))
     if shape.deleted_when and shape.deleted_when.fits(event):
@@ -89,7 +89,7 @@ def make_deletion(
     if key_fields is None:
         key = {shape.key_attribute: _read_text(record)}
     else:
-        key = _key(shape, {}, record.source, key_fields)
+        key = _key(shape, {}, record, key_fields)
     return _deleted(key, record, {ORDER: _order((), {}, record)})
 
 
@@ -109,7 +109,7 @@ def _read_text(record: Record) -> str:
 
 
 def _key(
-    shape: RowShape, event: Mapping[str, Any], source: Source, key_fields: Mapping[str, Any] | None
+    shape: RowShape, event: Mapping[str, Any], record: Record, key_fields: Mapping[str, Any] | None
 ) -> dict[str, str]:
     """Return the table's key attributes; fields of a Kafka key may all be whole numbers."""
     fields = event if key_fields is None else key_fields
@@ -118,7 +118,7 @@ def _key(
     if shape.sort:
         key[str(shape.sort_name)] = _join(fields, shape.sort, takes_numbers)
     elif shape.sort_name is not None:
-        key[shape.sort_name] = _place(shape, event, source)
+        key[shape.sort_name] = _place(shape, event, record)
     return key
 
 
@@ -197,10 +197,12 @@ def write_key(shape: RowShape, event: Mapping[str, Any]) -> bytes:
     return _join_fields(event, shape.key).encode()
 
 
-def _place(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
+def _place(shape: RowShape, event: Mapping[str, Any], record: Record) -> str:
+    """Return a time and the place of a record: a recreated topic repeats places, not times."""
+    source = record.source
     place = f"{source.topic}-{source.partition}-{source.offset}"
     if shape.event_time is None:
-        return place
+        return f"{record.timestamp_ms:013d}-{place}"
     time = event.get(shape.event_time)
     nanoseconds = read_time(time)
     if nanoseconds is None:

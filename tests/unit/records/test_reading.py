@@ -54,6 +54,22 @@ def test_readings_of_a_device_are_sorted_by_time() -> None:
     assert ids[0] == "0000000000000-sensor-3-41"
 
 
+def test_without_an_event_time_a_record_of_a_recreated_topic_is_another_row() -> None:
+    shape = RowShape(event_time=None)
+    times = [-1, 0, 1_795_234_015_788, 1_795_234_015_789]
+    ids = [
+        make_row(shape, _BASE, Record(_SOURCE, None, None, (), time), 1, "i")["readingId"]
+        for time in times
+    ]
+
+    assert ids == [
+        "-000000000001-sensor-3-41",
+        "0000000000000-sensor-3-41",
+        "1795234015788-sensor-3-41",
+        "1795234015789-sensor-3-41",
+    ]
+
+
 def test_records_of_two_topics_never_share_a_row() -> None:
     sources = [
         Source(topic, partition, offset)

@@ -127,7 +127,7 @@ def test_several_fields_are_joined_and_no_two_keys_are_the_same() -> None:
 
     assert [row["pk"] for row in rows] == ["x%2Fy/z", "x/y%2Fz", "x%252Fy/z"]
     assert rows[0]["_event"] == {"pk": 1}
-    assert rows[0]["sk"] == "orders-2-7"
+    assert rows[0]["sk"] == f"{_TIME}-orders-2-7"
     assert make_row(shape, {"a": 1, "b": "z"}, _RECORD, 1, "id")["pk"] == "1/z"
     assert [write_key(shape, event).decode() for event in events] == [row["pk"] for row in rows]
 

@@ -4,7 +4,7 @@
 | -------------------------------------------- | ------------------------------------------ |
 | `topic/partition/offset`                     | `penstock read`, the `_source` of a row    |
 | `topic/partition/offset/timestamp[/stage]`   | `penstock errors list`                     |
-| `[time-]topic-partition-offset`              | the sort key of a row that is appended     |
+| `time-topic-partition-offset`                | the sort key of a row that is appended     |
 | `function/yyyy/mm/dd/request-number.json`    | `penstock rejected list`                   |
 """
 
@@ -18,7 +18,7 @@ from penstock.errors import OperationError
 from penstock.records import Source, read_letter_id
 
 _PLACE: Final = re.compile(r"([^/]+)/(\d+)/(\d+)")
-_SORT_KEY: Final = re.compile(r"(?:\d{13}(?:\.\d+)?-)?([^/]+)-(\d+)-(\d+)")
+_SORT_KEY: Final = re.compile(r"-?\d{12,}(?:\.\d+)?-([^/]+)-(\d+)-(\d+)")
 _EVENT: Final = ".json"
 
 
