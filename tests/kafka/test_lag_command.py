@@ -80,36 +80,49 @@ def test_a_group_without_offsets_is_named(
     )
 
 
-def test_the_lag_is_by_group_and_partition(
-    brokers: Brokers, name: str, plaintext_environ: dict[str, str], capsys
-) -> None:
+@pytest.fixture
+def topic(brokers: Brokers, name: str) -> str:
+    """A topic of three partitions, of which a group has committed an offset of two.
+
+    They have 3, 1 and 4 records, and the third has lost its first.
+    """
     settings = brokers.settings(Security.PLAINTEXT)
-    topic = brokers.create_topic(partitions=2)
+    topic = brokers.create_topic(partitions=3)
     brokers.allow(ANONYMOUS, topic, "READ", "WRITE")
     group = ResourcePattern(ResourceType.GROUP, name)
     with closing(brokers.cluster.open_admin()) as admin:
         admin.create_acls(
             [ACL(f"User:{ANONYMOUS}", "*", ACLOperation.READ, ACLPermissionType.ALLOW, group)]
         )
-    brokers.wait_for_changes()
-    with closing(KafkaProducer(**client_options(settings))) as producer:
-        for partition in (0, 0, 0, 1):
-            producer.send(topic, b"v", partition=partition).get(60)
+        brokers.wait_for_changes()
+        with closing(KafkaProducer(**client_options(settings))) as producer:
+            for partition in (0, 0, 0, 1, 2, 2, 2, 2):
+                producer.send(topic, b"v", partition=partition).get(60)
+        admin.delete_records({TopicPartition(topic, 2): 1})
     with closing(KafkaConsumer(**client_options(settings), group_id=name)) as consumer:
         places = {TopicPartition(topic, 0): 1, TopicPartition(topic, 1): 1}
         consumer.commit({each: OffsetAndMetadata(at, "", -1) for each, at in places.items()})
+    return topic
 
+
+def test_the_lag_is_by_group_and_partition(
+    topic: str, name: str, plaintext_environ: dict[str, str], capsys
+) -> None:
     assert main(["lag", name, "--seconds", "0.01", "--output", "json"], plaintext_environ) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(each["group"], each["topic"], each["partition"], each["lag"]) for each in found] == [
-        (name, topic, 0, 2),
-        (name, topic, 1, 0),
+    assert [(each["group"], each["topic"]) for each in found] == [(name, topic)] * 3
+    names = ("partition", "committed", "begin", "end", "lag", "catchUpSeconds")
+    assert [tuple(each[name] for name in names) for each in found] == [
+        (0, 1, 0, 3, 2, None),
+        (1, 1, 0, 1, 0, 0.0),
+        (2, None, 1, 4, 3, None),
     ]
-    assert [each["catchUpSeconds"] for each in found] == [None, 0.0]
 
     assert main(["lag", name, "--seconds", "0.01"], plaintext_environ) == 0
-    header, first, second = capsys.readouterr().out.splitlines()
+    header, *lines = capsys.readouterr().out.splitlines()
     assert header.split()[:4] == ["group", "topic", "partition", "lag"]
-    assert first.split()[:4] == [name, topic, "0", "2"]
-    assert first.endswith("the lag does not shrink")
-    assert second.endswith("none")
+    assert lines[0].split()[:4] == [name, topic, "0", "2"]
+    assert lines[0].endswith(" the lag does not shrink")
+    assert lines[1].endswith(" none")
+    assert lines[2].split()[:4] == [name, topic, "2", "3"]
+    assert lines[2].endswith(" the lag does not shrink (no offset committed)")

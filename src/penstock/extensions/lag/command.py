@@ -12,14 +12,15 @@ from typing import Final
 from penstock.cli import add_output, expect, print_json, print_line
 from penstock.errors import OperationError
 from penstock.extensions.lag.exporter import serve_lags
-from penstock.extensions.lag.report import CatchUp, describe_seconds, estimate_catch_up
+from penstock.extensions.lag.report import CatchUp, describe_time, estimate_catch_up
 from penstock.kafka import KafkaSettings, read_group_lags
 from penstock.settings import parse_port, parse_positive
 
 HELP = (
-    "Print how many records wait for consumer groups in each partition, and the time to catch up "
-    "at the speed of the next seconds. With --listen, answer Prometheus instead. Groups are those "
-    "that the login may describe; Spark jobs commit no offsets."
+    "Print how many records wait for consumer groups in each partition of the topics that they "
+    "have committed offsets of, and the time to catch up at the speed of the next seconds. With "
+    "--listen, answer Prometheus instead. Groups are those that the login may describe; Spark jobs "
+    "commit no offsets."
 )
 _SECONDS: Final = 5.0
 _COLUMNS: Final = "{:<30} {:<24} {:>9} {:>10}  {}"
@@ -71,8 +72,8 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
 def _print(found: list[CatchUp]) -> None:
     print_line(_COLUMNS.format("group", "topic", "partition", "lag", "time to catch up"))
     for each in found:
-        lag, seconds = each.lag, describe_seconds(each.seconds)
-        print_line(_COLUMNS.format(lag.group, lag.topic, lag.partition, lag.records, seconds))
+        lag, time_left = each.lag, describe_time(each)
+        print_line(_COLUMNS.format(lag.group, lag.topic, lag.partition, lag.records, time_left))
 
 
 def _to_json(each: CatchUp) -> dict[str, object]:

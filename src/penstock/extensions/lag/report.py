@@ -51,14 +51,17 @@ def format_metrics(lags: Sequence[GroupLag]) -> Iterator[str]:
         for each in lags:
             group, topic = each.group.translate(_ESCAPES), each.topic.translate(_ESCAPES)
             labels = f'consumergroup="{group}",topic="{topic}",partition="{each.partition}"'
-            yield f"{name}{{{labels}}} {getattr(each, field)}"
+            if (value := getattr(each, field)) is not None:
+                yield f"{name}{{{labels}}} {value}"
 
 
-def describe_seconds(seconds: float | None) -> str:
-    """Return the time to catch up in words."""
-    if seconds is None:
-        return "the lag does not shrink"
-    return "none" if seconds == 0 else f"{seconds:,.0f} s"
+def describe_time(each: CatchUp) -> str:
+    """Return the time to catch up in words, and whether no offset is committed."""
+    if each.seconds is None:
+        words = "the lag does not shrink"
+    else:
+        words = "none" if each.seconds == 0 else f"{each.seconds:,.0f} s"
+    return words if each.lag.committed is not None else f"{words} (no offset committed)"
 
 
 def _divide(records: int, drop: int, elapsed_seconds: float) -> float | None:

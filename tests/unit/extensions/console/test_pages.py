@@ -146,7 +146,7 @@ def test_the_overview_sums_up_both_accounts(browser: TestClient, commands: Print
     assert "Dead letters in penstock-analytics-errors: 3" in status
     assert "1 broken" in doctor
     assert "listener-missing (b-1), producer, listeners: its load balancer listens" in doctor
-    assert "analytics-consumer: 12 records wait in 1 partitions" in lag
+    assert "32 records wait in 2 partitions, of which 1 have no committed offset" in lag
     assert browser.get("/part/lag?profile=meters").status_code == 404
 
 

@@ -12,7 +12,7 @@ import pytest
 from penstock.errors import BrokerUnavailableError
 from penstock.extensions.lag.exporter import make_exporter
 from penstock.extensions.lag.report import (
-    describe_seconds,
+    describe_time,
     estimate_catch_up,
     format_metrics,
 )
@@ -20,7 +20,7 @@ from penstock.kafka import GroupLag
 
 
 def _lag(records: int, partition: int = 0, topic: str = "sensor") -> GroupLag:
-    return GroupLag("analytics-consumer", topic, partition, 100, 100 + records)
+    return GroupLag("analytics-consumer", topic, partition, 100, 0, 100 + records)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_time_to_catch_up_is_that_of_the_speed_between_two_looks(before, now
 
     assert found.lag == _lag(now)
     assert found.seconds == seconds
-    assert describe_seconds(found.seconds) == words
+    assert describe_time(found) == words
 
 
 def test_a_partition_that_is_new_has_no_time_to_catch_up():
@@ -47,7 +47,17 @@ def test_a_partition_that_is_new_has_no_time_to_catch_up():
 
 
 def test_a_topic_that_was_made_again_has_no_lag():
-    assert GroupLag("g", "t", 0, 900, 10).records == 0
+    assert GroupLag("g", "t", 0, 900, 0, 10).records == 0
+
+
+def test_a_partition_without_a_committed_offset_waits_from_its_first_record():
+    lag = GroupLag("g", "t", 0, None, 4, 10)
+    labels = 'consumergroup="g",topic="t",partition="0"'
+
+    assert lag.records == 6
+    assert [line for line in format_metrics([lag]) if "{" in line] == [
+        f"kafka_consumergroup_lag{{{labels}}} 6"
+    ]
 
 
 @contextmanager
