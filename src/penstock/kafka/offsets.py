@@ -40,12 +40,16 @@ class FoundOffsets:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffsets:
-    """The first offset of a partition that is kept, and the one that its next record gets."""
+    """The first offset of a partition that is kept, and the one that its next record gets.
+
+    `first_ms` is the timestamp of the first record that is kept and has one.
+    """
 
     topic: str
     partition: int
     begin: int
     end: int
+    first_ms: int | None
 
 
 def read_offsets(
@@ -72,10 +76,13 @@ def read_offsets(
             ]
             begins = client.beginning_offsets(places, _LOOK_MS) if places else {}
             ends = client.end_offsets(places, _LOOK_MS) if places else {}
+            times = client.offsets_for_times(dict.fromkeys(places, 0), _LOOK_MS) if places else {}
         finally:
             client.close()
+    firsts = {place: found.timestamp for place, found in times.items() if found}
     return [
-        PartitionOffsets(each.topic, each.partition, begins[each], ends[each]) for each in places
+        PartitionOffsets(each.topic, each.partition, begins[each], ends[each], firsts.get(each))
+        for each in places
     ]
 
 
