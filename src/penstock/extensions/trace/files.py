@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 _STEP: Final = "lake file"
 
 
-def find_file(table: ReaderTable, source: Source, decoded: DecodedRecord | None) -> Iterator[Step]:
-    """Yield the step of a table of the lake; several, if several files have the record."""
+def find_file(
+    table: ReaderTable, source: Source, written_ms: int | None, decoded: DecodedRecord | None
+) -> Iterator[Step]:
+    """Yield the step of a table of the lake; several, if several files have the record.
+
+    `written_ms` is Kafka's timestamp of the record, if that is known.
+    """
     values = {"table": table.name}
     if table.kind == "parquet":
         why = f'{table.name} has files without snapshots; ask Athena for their "$path"'
@@ -28,7 +33,7 @@ def find_file(table: ReaderTable, source: Source, decoded: DecodedRecord | None)
         # Others do without pyiceberg, which takes a second to import and may not be installed.
         from penstock.extensions.trace.lake import find_files  # noqa: PLC0415
 
-        found = find_files(table.name, source, _find_event_time(table, decoded))
+        found = find_files(table.name, source, written_ms, _find_event_time(table, decoded))
     except ModuleNotFoundError as error:
         why = f"found no package {error.name}: pip install '.[cli,lake]' in a clone brings it"
         yield Step(_STEP, State.NOT_SEEN, why, values)

@@ -32,6 +32,8 @@ _CONFIG: Final = Config(
     connect_timeout=3, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3}
 )
 _MOST_FILES: Final = 50
+_WRITTEN: Final = "_kafka_timestamp"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NEAR: Final = timedelta(seconds=1)  # a column holds microseconds, an event nanoseconds
 
 
@@ -50,12 +52,16 @@ class LakeFile:
     committed_ms: int | None = None
 
 
-def find_files(name: str, source: Source, event_ms: int | None) -> tuple[LakeFile, ...]:
+def find_files(
+    name: str, source: Source, written_ms: int | None, event_ms: int | None
+) -> tuple[LakeFile, ...]:
     """Return the files of a table DATABASE.TABLE that have rows of a record; usually one.
 
     Args:
         name: the table.
         source: the place of the record.
+        written_ms: Kafka's timestamp of it, if that is known: a topic that was created again has
+            other records at its places.
         event_ms: the value of its column `_event_time`, if that is known.
 
     Raises:
@@ -63,13 +69,15 @@ def find_files(name: str, source: Source, event_ms: int | None) -> tuple[LakeFil
     """
     with _translated(name):
         table = _load_table(name)
-        entries = list(_plan_entries(table, _write_filter(source, event_ms)))
+        written = _find_moment(written_ms)
+        wanted = _write_filter(source, written, _find_moment(event_ms))
+        entries = list(_plan_entries(table, wanted))
         if len(entries) > _MOST_FILES:
             raise OperationError(
                 f"{name} cannot be searched: {len(entries):,} files may have the record, expected "
                 f"at most {_MOST_FILES}"
             )
-        found = ((each, _count_rows(table, each, source)) for each in entries)
+        found = ((each, _count_rows(table, each, source, written)) for each in entries)
         return tuple(_describe_file(table, each, rows) for each, rows in found if rows)
 
 
@@ -104,7 +112,17 @@ def _load_table(name: str) -> Table:
     return GlueCatalog("penstock", client=glue, **properties).load_table(tuple(name.split(".")))
 
 
-def _write_filter(source: Source, event_ms: int | None) -> BooleanExpression:
+def _find_moment(milliseconds: int | None) -> datetime | None:
+    """Return the moment; None also for one of a year that no calendar has."""
+    try:
+        return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
+
+
+def _write_filter(
+    source: Source, written: datetime | None, event_time: datetime | None
+) -> BooleanExpression:
     # pyiceberg's types know the arguments of its JSON alone.
     equal, greater, less = cast(Any, (EqualTo, GreaterThan, LessThan))
     place = And(
@@ -112,13 +130,11 @@ def _write_filter(source: Source, event_ms: int | None) -> BooleanExpression:
         equal("_kafka_partition", source.partition),
         equal("_offset", source.offset),
     )
-    if event_ms is None:
+    if written is not None:
+        place = And(place, equal(_WRITTEN, written.isoformat()))
+    if event_time is None:
         return place
-    try:
-        moment = datetime.fromtimestamp(event_ms / 1_000, UTC)
-    except ValueError:  # of a year that no calendar has
-        return place
-    least, most = ((moment + way).isoformat() for way in (-_NEAR, _NEAR))
+    least, most = ((event_time + way).isoformat() for way in (-_NEAR, _NEAR))
     return And(place, greater(EVENT_TIME, least), less(EVENT_TIME, most))
 
 
@@ -134,13 +150,17 @@ def _plan_entries(table: Table, wanted: BooleanExpression) -> Iterable[ManifestE
             yield entry
 
 
-def _count_rows(table: Table, entry: ManifestEntry, source: Source) -> int:
+def _count_rows(
+    table: Table, entry: ManifestEntry, source: Source, written: datetime | None
+) -> int:
     """Return how many rows of a file are of a record; columns of a Parquet file are read alone."""
     place = (
         (pc.field("_topic") == source.topic)
         & (pc.field("_kafka_partition") == source.partition)
         & (pc.field("_offset") == source.offset)
     )
+    if written is not None:
+        place &= pc.field(_WRITTEN) == written
     with table.io.new_input(entry.data_file.file_path).open() as file:
         return int(pq.read_table(file, columns=["_offset"], filters=place).num_rows)
 

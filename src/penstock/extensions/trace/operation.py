@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from penstock.cli import describe_bytes
+from penstock.cli import describe_bytes, show_moment
 from penstock.errors import OperationError, PenstockError
 from penstock.extensions.trace.files import find_file
 from penstock.extensions.trace.letters import find_letters, find_rejected
@@ -20,7 +20,7 @@ from penstock.extensions.trace.schema import (
 )
 from penstock.extensions.trace.topic import FoundRecord, Topics
 from penstock.operations import Programs, ReaderTable
-from penstock.records import READING, Record, RowShape, Source
+from penstock.records import MAX_TIMESTAMP_MS, READING, Record, RowShape, Source
 from penstock.registry import Registries
 
 
@@ -58,7 +58,12 @@ class Tracer:
             return Trace(
                 name.text, (find_rejected(places.rejected_bucket, name.text, places.profile),)
             )
-        return self._follow(name.source, self._find_record(name.source), name.record_id)
+        found = self._find_record(name.source)
+        if not isinstance(found, Step) and name.record_id not in {"", _write_id(found.record)}:
+            time = show_moment(found.record.timestamp_ms)
+            seen = f"the topic has another record there, of {time}: it was created again"
+            found = Step("record", State.MISSING, seen)
+        return self._follow(name.source, found, name.record_id)
 
     def trace_key(self, topic: str, key: str, last: int) -> Trace:
         """Return the steps of the newest record with a key.
@@ -99,11 +104,11 @@ class Tracer:
             record, decoded = found.record, DecodedRecord(found, registries)
             steps = [_describe_record(record), describe_frame(record, registries)]
             steps += describe_schema(decoded)
-            record_id = f"{source}/{record.timestamp_ms}"
+            record_id = _write_id(record)
         tables = self._find_tables(source, decoded)
         if decoded is not None:
             steps[:0] = _describe_event(decoded, tables if isinstance(tables, list) else [])
-        steps += self._look_at_tables(source, decoded, tables)
+        steps += self._look_at_tables(source, record_id, decoded, tables)
         steps += self._look_at_letters(source, record_id)
         if steps[0].state is State.MISSING and any(each.state is State.FOUND for each in steps):
             steps[0] = replace(steps[0], state=State.NONE)  # the topic keeps no record for ever
@@ -126,7 +131,11 @@ class Tracer:
         return [each for each in found.values() if each.made_of is None]
 
     def _look_at_tables(
-        self, source: Source, decoded: DecodedRecord | None, tables: list[ReaderTable] | str
+        self,
+        source: Source,
+        record_id: str,
+        decoded: DecodedRecord | None,
+        tables: list[ReaderTable] | str,
     ) -> Iterator[Step]:
         if isinstance(tables, str):
             yield Step("row", State.NOT_SEEN, tables)
@@ -135,9 +144,10 @@ class Tracer:
         for table in tables:
             if table.kind == "dynamodb":
                 yield from find_row(table, decoded)
+        written_ms = int(record_id.rpartition("/")[2]) if record_id else None
         for table in tables:
             if table.kind != "dynamodb":
-                yield from find_file(table, source, decoded)
+                yield from find_file(table, source, written_ms, decoded)
 
     def _look_at_letters(self, source: Source, record_id: str) -> Iterator[Step]:
         places = self.places
@@ -148,6 +158,11 @@ class Tracer:
             yield from find_letters(
                 table, places.profile, source, record_id, places.errors_tables[0]
             )
+
+
+def _write_id(record: Record) -> str:
+    """Return the id of a record in dead letters, where later times stand for the last of Spark."""
+    return f"{record.source}/{min(record.timestamp_ms, MAX_TIMESTAMP_MS)}"
 
 
 def _describe_record(record: Record) -> Step:

@@ -34,34 +34,47 @@ def test_only_files_that_may_have_the_row_are_read(
     monkeypatch.setattr(
         lake,
         "_count_rows",
-        lambda table, entry, source: (
-            read.append(entry.data_file.file_path) or count(table, entry, source)
+        lambda table, entry, *record: (
+            read.append(entry.data_file.file_path) or count(table, entry, *record)
         ),
     )
 
-    (found,) = find_files(name, _SEVEN, NOON_MS)
+    (found,) = find_files(name, _SEVEN, None, NOON_MS)
 
     assert (found.snapshot, found.committed_ms) == (first.snapshot_id, first.timestamp_ms)
     assert (found.operation, found.rows, len(read)) == ("append", 1, 2)
     assert found.location in read
-    assert len(find_files(name, _SEVEN, None)) == 2
-    assert find_files(name, Source("sensor", 1, 7), None) == ()
+    assert len(find_files(name, _SEVEN, None, None)) == 2
+    assert find_files(name, Source("sensor", 1, 7), None, None) == ()
     monkeypatch.setattr(lake, "_MOST_FILES", 1)
     with pytest.raises(OperationError, match="2 files may have the record, expected at most 1"):
-        find_files(name, _SEVEN, NOON_MS)
+        find_files(name, _SEVEN, None, NOON_MS)
 
 
 def test_a_time_that_no_date_has_does_not_narrow_the_search(world: World) -> None:
     world.append(7)
 
-    (found,) = find_files(f"{world.lake}.readings", _SEVEN, 1_795_234_015_788_000)
+    late = 1_795_234_015_788_000
+    (found,) = find_files(f"{world.lake}.readings", _SEVEN, late, late)
     assert found.rows == 1
+
+
+def test_a_row_of_another_record_at_the_place_is_not_found(world: World) -> None:
+    world.append(7)
+    old = world.append(7, 8, written=NOON - timedelta(minutes=1)).current_snapshot()
+    world.append(6, 8, written=NOON - timedelta(minutes=1))  # 7 is between them
+    name = f"{world.lake}.readings"
+
+    (found,) = find_files(name, _SEVEN, NOON_MS - 60_000, None)
+
+    assert (found.snapshot, found.rows) == (old.snapshot_id, 1)
+    assert find_files(name, _SEVEN, NOON_MS + 1, None) == ()
 
 
 def test_a_row_that_is_there_twice_is_counted(world: World) -> None:
     world.append(7, copies=2)
 
-    assert [each.rows for each in find_files(f"{world.lake}.readings", _SEVEN, None)] == [2]
+    assert [each.rows for each in find_files(f"{world.lake}.readings", _SEVEN, None, None)] == [2]
 
 
 def test_a_snapshot_that_has_expired_has_no_time(world: World) -> None:
@@ -69,19 +82,19 @@ def test_a_snapshot_that_has_expired_has_no_time(world: World) -> None:
     table = world.append(8)
     table.maintenance.expire_snapshots().by_id(old.snapshot_id).commit()
 
-    (found,) = find_files(f"{world.lake}.readings", _SEVEN, None)
+    (found,) = find_files(f"{world.lake}.readings", _SEVEN, None, None)
 
     assert (found.snapshot, found.operation, found.committed_ms) == (old.snapshot_id, "", None)
 
 
 def test_a_table_that_cannot_be_read_is_one_sentence(world: World) -> None:
     with pytest.raises(OperationError, match=r"\.readings is not there yet$"):
-        find_files(f"{world.lake}.readings", _SEVEN, None)
+        find_files(f"{world.lake}.readings", _SEVEN, None, None)
     table = world.append(7)
     table.io.delete(table.current_snapshot().manifest_list)
 
     with pytest.raises(OperationError, match=r"\.readings cannot be read: "):
-        find_files(f"{world.lake}.readings", _SEVEN, None)
+        find_files(f"{world.lake}.readings", _SEVEN, None, None)
 
 
 def test_without_the_extra_the_package_is_named(
@@ -89,7 +102,7 @@ def test_without_the_extra_the_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "penstock.extensions.trace.lake", None)
 
-    (step,) = find_file(ReaderTable("lake", "lake.readings", None), _SEVEN, None)
+    (step,) = find_file(ReaderTable("lake", "lake.readings", None), _SEVEN, None, None)
 
     assert step.state is State.NOT_SEEN
     assert step.seen.endswith("pip install '.[cli,lake]' in a clone brings it")

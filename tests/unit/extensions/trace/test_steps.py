@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from penstock.registry import Registries
 from penstock.registry.memory import MemoryRegistry
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from tests.fixtures.root_outputs import make_consumer
-from tests.unit.extensions.trace.world import EVENT, NOON_MS, MemoryTopics, World, world
+from tests.unit.extensions.trace.world import EVENT, NOON, NOON_MS, MemoryTopics, World, world
 
 __all__ = ["world"]
 
@@ -134,6 +136,34 @@ def test_a_dead_letter_is_open_until_it_is_settled(world: World) -> None:
 
     letter = _step(found, "dead letter")
     assert (letter.values["state"], letter.command, found.is_open) == ("done", "", False)
+
+
+def test_a_dead_letter_of_a_topic_that_was_created_again_is_not_the_new_record(
+    world: World,
+) -> None:
+    new = world.write(7)
+    world.put_row(new)
+    world.append(7)
+    old = replace(new, timestamp_ms=NOON_MS - 60_000)
+    name = f"sensor/0/7/{old.timestamp_ms}/spark"
+
+    record, row, file, letter = world.tracer().trace(name).steps
+    assert (record.state, letter.state) == (State.MISSING, State.NONE)
+    assert record.seen == (
+        "the topic has another record there, of 2026-11-26T12:00:00.000Z: it was created again"
+    )
+    assert (row.state, file.state) == (State.NOT_SEEN, State.MISSING)
+
+    world.give_up(_fail(old, "spark"))
+    written = NOON - timedelta(minutes=1)
+    snapshot = world.append(7, event_time=written, written=written).current_snapshot()
+
+    record, _, file, letter = world.tracer().trace(name).steps
+    assert (record.state, file.state) == (State.NONE, State.FOUND)
+    assert file.values["snapshot"] == str(snapshot.snapshot_id)
+    assert letter.values["id"] == name
+    newer = _step(world.tracer().trace("sensor/0/7"), "lake file")
+    assert newer.values["snapshot"] != str(snapshot.snapshot_id)
 
 
 def test_the_replay_of_another_job_and_of_a_join_are_not_that_of_consume(world: World) -> None:

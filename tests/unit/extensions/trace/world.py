@@ -52,6 +52,7 @@ _COLUMNS = pa.schema(
         ("_topic", pa.string()),
         ("_kafka_partition", pa.int32()),
         ("_offset", pa.int64()),
+        ("_kafka_timestamp", pa.timestamp("us", tz="UTC")),
     ]
 )
 
@@ -116,10 +117,13 @@ class World:
         """Write a dead letter."""
         ErrorTable(DynamoDbClient(), self.errors, ObjectStore("none")).keep_rows([failed])
 
-    def append(self, *offsets: int, event_time: datetime = NOON, copies: int = 1) -> Any:
+    def append(
+        self, *offsets: int, event_time: datetime = NOON, written: datetime = NOON, copies: int = 1
+    ) -> Any:
         """Append rows of these offsets in one snapshot, and return the table."""
+        own = {"_event_time": event_time, "_kafka_timestamp": written}
         rows = [
-            {"_event_time": event_time, "_topic": "sensor", "_kafka_partition": 0, "_offset": each}
+            {**own, "_topic": "sensor", "_kafka_partition": 0, "_offset": each}
             for each in offsets * copies
         ]
         catalog = self.load_catalog()
