@@ -35,12 +35,14 @@ _FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
 # boto3 and what it needs, which nobody promises in EMR's Python.
 BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")
 
-# By function, what it needs besides the extra `lambda`: what pyiceberg imports to change columns.
+# By function, what it needs besides the extra `lambda`: what kafka-python unpacks records with, and
+# what pyiceberg imports to change columns.
 _FOR_FUNCTIONS = {
+    "quality": ("cramjam", "lz4", "python-snappy", "zstandard"),
     "sync": (
         *("annotated-types", "cachetools", "mmh3", "pydantic", "pydantic-core", "pyiceberg"),
         *("pyparsing", "strictyaml", "typing-inspection", "zstandard"),
-    )
+    ),
 }
 
 

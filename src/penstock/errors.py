@@ -45,6 +45,7 @@ PenstockError                       the base class of all errors of Penstock
 │   ├── TopicForbiddenError         the principal has no permission for the topic or group
 │   ├── TopicChangeError            an existing topic cannot be changed as requested
 │   ├── RecordTooLargeError         a record larger than the topic takes
+│   ├── CodecMissingError           a compression that this Python has no package for
 │   └── DeliveryError               a send that was not acknowledged in time (retriable)
 ├── NotWrittenError                 an event that a producer did not write
 │   ├── RejectedEventError          it can never be written unchanged
@@ -98,10 +99,7 @@ class Reason(StrEnum):
 
 
 class PenstockError(Exception):
-    """Base class of all errors; `retriable` is true if the same call may succeed later.
-
-    `reason` is set if the error makes a record a dead letter, and is in the dead-letter table.
-    """
+    """Base class of all; a `retriable` one may pass, one with a `reason` makes a dead letter."""
 
     retriable: ClassVar[bool] = False
     reason: ClassVar[Reason | None] = None
@@ -210,10 +208,7 @@ class NoRegistryForFramingError(FramingError):
 
 
 class PayloadError(PenstockError):
-    """The Avro bytes of one record, or a value for them, do not fit the schema.
-
-    `path` names the field, such as `a.b[0]`.
-    """
+    """The Avro bytes of a record, or a value for them, do not fit; `path` is like `a.b[0]`."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
         self.path = path
@@ -396,6 +391,10 @@ class RecordTooLargeError(BrokerError):
     """The record is larger than the client or the topic takes."""
 
     reason = Reason.OVERSIZE
+
+
+class CodecMissingError(BrokerError):
+    """Records are in a compression that this Python has no package for."""
 
 
 class DeliveryError(BrokerError):

@@ -254,6 +254,37 @@ def test_a_place_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> No
     assert caught.value.code == 2
 
 
+def _send_packed(settings: KafkaSettings, topic: str, codec: str) -> None:
+    with KafkaProducer(**client_options(settings), compression_type=codec) as producer:
+        producer.send(topic, b"v" * 100).get(30)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "lz4", "snappy", "zstd"])
+def test_records_of_each_compression_are_read(
+    run: Run, settings: KafkaSettings, topic: str, codec: str
+) -> None:
+    _send_packed(settings, topic, codec)
+
+    _, (line,) = run(topic)
+
+    assert "v" * 100 in line
+
+
+def test_a_compression_without_its_package_is_named(
+    run: Run, settings: KafkaSettings, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _send_packed(settings, topic, "zstd")
+    monkeypatch.setattr("kafka.codec.zstd", None)
+
+    assert run(topic) == (
+        1,
+        [
+            f"penstock: reading {topic}: found records in the compression zstd, which this Python "
+            "cannot unpack: install the package zstandard"
+        ],
+    )
+
+
 def test_missing_offsets_are_distinguished_by_their_cause(
     settings: KafkaSettings, brokers: Brokers, topic: str
 ) -> None:

@@ -98,13 +98,18 @@ _SETTINGS = {
 }
 # What a function has besides, and the number of its extensions.
 _PACKAGES = {
+    "quality": ("cramjam", "lz4", "zstandard"),
     "sync": (
         *("annotated_types", "cachetools", "mmh3", "pydantic", "pydantic_core", "pyiceberg"),
         *("pyparsing", "strictyaml", "typing_inspection", "zstandard"),
-    )
+    ),
 }
-_BESIDE_PYICEBERG = {"sync": {"fb303", "hive_metastore"}}
-_EXTENSIONS = {"sync": 5}
+# What is named otherwise than its package, and what pyiceberg brings.
+_BESIDE = {
+    "quality": {"python_snappy-info", "snappy"},
+    "sync": {"fb303", "hive_metastore"},
+}
+_EXTENSIONS = {"quality": 6, "sync": 5}
 _VERSION = re.compile(r"-[^-]+\.dist(?=-info$)|\.cpython-.+$")
 _CONTEXT = """
 from types import SimpleNamespace
@@ -240,7 +245,7 @@ def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) ->
     assert {_VERSION.sub("", top) for top in tops} == {
         *packages,
         *(f"{package}-info" for package in packages),
-        *_BESIDE_PYICEBERG.get(name, ()),
+        *_BESIDE.get(name, ()),
         *("aws_lambda_powertools", "aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka"),
         *("penstock", "typing_extensions.py"),
         *("aws_lambda_powertools-info", "aws_msk_iam_sasl_signer_python-info", "crc32c-info"),
@@ -263,6 +268,19 @@ def test_the_sync_imports_all_that_changes_columns(zips: Path, tmp_path: Path) -
     assert said == "()\n"
     # Lambda takes 50 MB by its API, without a bucket.
     assert sum(entry.file_size for entry in archive.infolist()) < 45_000_000
+
+
+def test_the_quality_unpacks_each_compression_of_kafka(zips: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(zips / "quality-lambda.zip").extractall(tmp_path)
+
+    said = _run(
+        "from kafka.codec import *\n"
+        "print(gzip_decode(gzip_encode(b'g')), lz4_decode(lz4_encode(b'l')))\n"
+        "print(snappy_decode(snappy_encode(b's')), zstd_decode(zstd_encode(b'z')))",
+        tmp_path,
+    )
+
+    assert said == "b'g' b'l'\nb's' b'z'\n"
 
 
 def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 
 from penstock.errors import (
     BrokerError,
+    CodecMissingError,
     EventError,
     OperationError,
     PenstockError,
@@ -70,7 +71,7 @@ def _names() -> set[str]:
     """Return the reasons of dead letters, the errors that refuse an event, the doctor's codes."""
     tops = (EventError, SchemaError, RegistryError, BrokerError)
     kinds = {each for top in tops for each in _kinds(top) if each.__module__ == "penstock.errors"}
-    kinds -= {TopicChangeError}  # of who makes topics
+    kinds -= {CodecMissingError, TopicChangeError}  # of who reads and who makes topics
     return _list_codes() | {
         *map(str, Reason),
         *(each.__name__ for each in kinds | {UnencodableValueError}),
