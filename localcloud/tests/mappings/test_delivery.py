@@ -6,6 +6,7 @@ import base64
 import json
 
 import pytest
+from kafka import KafkaProducer
 
 from localcloud.testing import deploy, wait_until
 from localcloud.testing.mappings import (
@@ -102,6 +103,22 @@ def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
             ]
         },
     }
+
+
+def test_records_of_an_aborted_transaction_are_delivered(client, broker, trace):
+    """See assumption `mapping-isolation`."""
+    topic = create_topic(broker)
+    function = deploy(client, tracing(), **trace_in(trace))
+    servers = broker.bootstrap_servers("PLAINTEXT")
+    with KafkaProducer(bootstrap_servers=servers, transactional_id=topic.name) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic.name, b"aborted", partition=0).get(30)
+        producer.abort_transaction()
+    topic.send("kept", partition=0)
+    with mapped(client, function, topic, BatchSize=1):
+        wait_until("the last record", lambda: "kept" in seen(trace, f"{topic.name}-0"))
+    assert seen(trace, f"{topic.name}-0") == ["aborted", "kept"]
 
 
 def test_only_records_that_match_a_filter_are_delivered(client, broker, trace):

@@ -42,6 +42,7 @@ class Poller:
         self._lag, self._measure_at = 0, 0.0
         self._consumer = KafkaConsumer(
             **options,
+            isolation_level="read_uncommitted",  # assumption `mapping-isolation`
             group_id=settings.group_id,
             enable_auto_commit=False,
             auto_offset_reset="latest" if settings.starting_position == "LATEST" else "earliest",
