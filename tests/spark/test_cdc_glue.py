@@ -91,7 +91,6 @@ def worker_keys(cloud, account, registry):
         "AWS_ACCESS_KEY_ID": taken["AccessKeyId"],
         "AWS_SECRET_ACCESS_KEY": taken["SecretAccessKey"],
         "AWS_SESSION_TOKEN": taken["SessionToken"],
-        "AWS_REGION": "eu-central-1",
         "AWS_ENDPOINT_URL": cloud.endpoint,
     }
 
@@ -165,6 +164,7 @@ def test_a_rotated_password_loses_nothing_and_glue_has_keys_and_values(
         database__password="",
         driver__authenticationPluginClassName="penstock.connect.SecretPassword",
         driver__secret=_SECRET,
+        driver__region="eu-central-1",
         decimal__handling__mode="string",
         skipped__operations="none",
         retriable__restart__connector__wait__ms="500",

@@ -21,7 +21,7 @@ locals {
   }
   written = [
     "connector.class", "database.dbname", "database.hostname", "database.password", "database.port", "database.user",
-    "driver.authenticationPluginClassName", "driver.secret", "heartbeat.interval.ms", "plugin.name", "publication.name", "slot.name", "table.include.list", "tasks.max", "topic.prefix", "transforms",
+    "driver.authenticationPluginClassName", "driver.region", "driver.secret", "heartbeat.interval.ms", "plugin.name", "publication.name", "slot.name", "table.include.list", "tasks.max", "topic.prefix", "transforms",
   ]
 
   _publication = "${var.name}_publication"
@@ -61,9 +61,10 @@ locals {
       "database.dbname"   = var.database.name
       "database.user"     = var.login.username
       "database.sslmode"  = "require"
-      # Each login reads the password, which is in no configuration and no log.
+      # Each login reads the password, which is in no configuration and no log. A worker has no region of its own.
       "driver.authenticationPluginClassName" = "penstock.connect.SecretPassword"
       "driver.secret"                        = local.secret_name
+      "driver.region"                        = var.platform.region
       "plugin.name"                          = "pgoutput"
       "publication.name"                     = local._publication
       "publication.autocreate.mode"          = "disabled"

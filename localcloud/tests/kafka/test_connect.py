@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.jars import JARS
-from localcloud.services.kafkaconnect.lifecycle import measure_connectors
+from localcloud.services.kafkaconnect.lifecycle import describe_connectors, measure_connectors
 from localcloud.testing import make_zip, wait_until
 from localcloud.testing.clusters import KafkaTopic
 from localcloud.testing.policies import allow, make_role, trust
@@ -171,6 +171,9 @@ def test_a_connector_writes_survives_its_worker_and_changes(
     measured = {metric.name: value for metric, value in measure_connectors(running.cloud)}
     assert measured == {"RunningTaskCount": 1, "ErroredTaskCount": 0, "WorkerCount": 1}
     wait_until("the first is there", lambda: read(running) == [b"first"])
+    (described,) = describe_connectors(running.cloud)
+    given = Path(f"/proc/{described['pid']}/environ").read_bytes().split(b"\0")
+    assert {each for each in given if each.startswith((b"AWS_REGION", b"AWS_DEFAULT"))} == set()
 
     control("kill-connect-worker", connector="teller")
     changed = connect.update_connector(

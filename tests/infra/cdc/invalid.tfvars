@@ -5,5 +5,5 @@ name              = "Films"
 platform          = local.platform
 plugin            = "../../tests/data/tiny.zip"
 registry          = { url = "apicurio.example.com/apis" }
-settings          = { "database.server.name" = "films", "delete.handling.mode" = "rewrite", "slot.name" = "mine", "transforms.unwrap.delete.handling.mode" = "rewrite" }
+settings          = { "database.server.name" = "films", "delete.handling.mode" = "rewrite", "driver.region" = "eu-west-1", "slot.name" = "mine", "transforms.unwrap.delete.handling.mode" = "rewrite" }
 tables            = ["film"]

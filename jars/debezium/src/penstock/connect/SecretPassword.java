@@ -10,27 +10,35 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.PSQLState;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.secretsmanager.SecretsManagerClient;
 
 /**
  * Reads the password of each connection to PostgreSQL from Secrets Manager, with the role of the worker.
  *
  * <p>A password that changes is used by the next connection; no configuration holds it, and nothing restarts. The
- * property {@code secret} names the secret, a JSON object with {@code password}. An error is one of the connection,
- * which Debezium tries again.
+ * property {@code secret} names the secret, a JSON object with {@code password}, and {@code region} its region, which
+ * a worker of MSK Connect does not know. An error is one of the connection, which Debezium tries again.
  */
 public final class SecretPassword implements AuthenticationPlugin {
     private static final ObjectMapper JSON = new ObjectMapper();
     private final String secret;
+    private final String region;
 
     public SecretPassword(Properties connection) {
         secret = connection.getProperty("secret");
+        region = connection.getProperty("region");
     }
 
     @Override
     public char[] getPassword(AuthenticationRequestType type) throws PSQLException {
-        try (SecretsManagerClient client =
-                SecretsManagerClient.builder().httpClient(UrlConnectionHttpClient.create()).build()) {
+        if (region == null) {
+            throw fail("cannot be read: driver.region is missing; expected its region");
+        }
+        try (SecretsManagerClient client = SecretsManagerClient.builder()
+                .region(Region.of(region))
+                .httpClient(UrlConnectionHttpClient.create())
+                .build()) {
             return readPassword(client.getSecretValue(each -> each.secretId(secret)).secretString());
         } catch (SdkException error) {
             throw fail("cannot be read: " + error.getMessage());

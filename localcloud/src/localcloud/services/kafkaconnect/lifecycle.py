@@ -154,10 +154,8 @@ def _make_spec(cloud: Cloud, connector: Connector, home: Path) -> WorkerSpec:
         plugins=plugins,
         address=cloud.state(_Addresses).take(),
         port=_REST_PORT,
-        variables={
-            **driver_variables(cloud, place, key, home),
-            "AWS_REGION": connector.region,
-        },
+        # No region: MSK Connect gives its workers none (assumption `connect-region`).
+        variables=driver_variables(cloud, place, key, home),
     )
 
 
