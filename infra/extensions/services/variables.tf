@@ -1,5 +1,5 @@
 variable "brokers_parameter" {
-  description = "The name of the parameter in Parameter Store for the brokers."
+  description = "The name of the parameter in Parameter Store for the brokers, of which each consumer in an account and region needs one of its own."
   type        = string
   default     = "/msk/scram/brokers"
 
