@@ -33,6 +33,12 @@ def make_name() -> str:
     return f"penstock-check-{uuid.uuid4().hex[:12]}"
 
 
+def read_caller(session: Any) -> tuple[str, str]:
+    """Return the account of the credentials and its partition, such as aws-us-gov."""
+    said = session.client("sts").get_caller_identity()
+    return said["Account"], said["Arn"].split(":")[1]
+
+
 def make_policy(*statements: dict[str, Any]) -> str:
     """Return a policy document of statements."""
     return json.dumps({"Version": "2012-10-17", "Statement": list(statements)})

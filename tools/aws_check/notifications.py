@@ -8,18 +8,20 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from tools.aws_check.findings import Finding, make_bucket, make_name, make_policy
+from tools.aws_check.findings import Finding, make_bucket, make_name, make_policy, read_caller
 
 _KEY_DAYS: Final = 7
 
 
 def ask_bucket_notifications(session: Any) -> Finding:
     """Let a new bucket publish to a new encrypted topic, as the module lake does."""
-    account = session.client("sts").get_caller_identity()["Account"]
+    account, partition = read_caller(session)
     name = make_name()
+    owner = f"arn:{partition}:iam::{account}:root"
+    publisher = _make_publisher(account, f"arn:{partition}:s3:::{name}")
     with contextlib.ExitStack() as made:
-        key = made.enter_context(_key(session.client("kms"), account, name))
-        topic = made.enter_context(_topic(session.client("sns"), account, name, key))
+        key = made.enter_context(_key(session.client("kms"), owner, publisher))
+        topic = made.enter_context(_topic(session.client("sns"), name, key, publisher))
         bucket = made.enter_context(make_bucket(session, name))
         events = {"TopicArn": topic, "Events": ["s3:ObjectCreated:*"]}
         try:
@@ -32,10 +34,10 @@ def ask_bucket_notifications(session: Any) -> Finding:
 
 
 @contextlib.contextmanager
-def _key(kms: Any, account: str, bucket: str) -> Iterator[str]:
-    root = {"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{account}:root"}}
-    publisher = _publisher(account, bucket) | {"Action": ["kms:Decrypt", "kms:GenerateDataKey"]}
-    policy = make_policy(root | {"Action": "kms:*", "Resource": "*"}, publisher | {"Resource": "*"})
+def _key(kms: Any, owner: str, publisher: dict[str, Any]) -> Iterator[str]:
+    root = {"Effect": "Allow", "Principal": {"AWS": owner}, "Action": "kms:*", "Resource": "*"}
+    use = {"Action": ["kms:Decrypt", "kms:GenerateDataKey"], "Resource": "*"}
+    policy = make_policy(root, publisher | use)
     made = kms.create_key(Policy=policy, Description="Made and deleted by make aws-check")
     try:
         yield made["KeyMetadata"]["Arn"]
@@ -44,24 +46,22 @@ def _key(kms: Any, account: str, bucket: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _topic(sns: Any, account: str, bucket: str, key: str) -> Iterator[str]:
-    topic = sns.create_topic(Name=bucket, Attributes={"KmsMasterKeyId": key})["TopicArn"]
+def _topic(sns: Any, name: str, key: str, publisher: dict[str, Any]) -> Iterator[str]:
+    topic = sns.create_topic(Name=name, Attributes={"KmsMasterKeyId": key})["TopicArn"]
     try:
-        publisher = _publisher(account, bucket) | {"Action": "sns:Publish", "Resource": topic}
-        sns.set_topic_attributes(
-            TopicArn=topic, AttributeName="Policy", AttributeValue=make_policy(publisher)
-        )
+        policy = make_policy(publisher | {"Action": "sns:Publish", "Resource": topic})
+        sns.set_topic_attributes(TopicArn=topic, AttributeName="Policy", AttributeValue=policy)
         yield topic
     finally:
         sns.delete_topic(TopicArn=topic)
 
 
-def _publisher(account: str, bucket: str) -> dict[str, Any]:
+def _make_publisher(account: str, bucket: str) -> dict[str, Any]:
     return {
         "Effect": "Allow",
         "Principal": {"Service": "s3.amazonaws.com"},
         "Condition": {
-            "ArnEquals": {"aws:SourceArn": f"arn:aws:s3:::{bucket}"},
+            "ArnEquals": {"aws:SourceArn": bucket},
             "StringEquals": {"aws:SourceAccount": account},
         },
     }

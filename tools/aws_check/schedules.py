@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from tools.aws_check.findings import Finding, make_name, make_role
+from tools.aws_check.findings import Finding, make_name, make_role, read_caller
 
 _PAST: Final = "at(2020-01-01T00:00:00)"
 _REFUSED: Final[tuple[dict[str, Any], ...]] = (
@@ -19,9 +19,9 @@ _REFUSED: Final[tuple[dict[str, Any], ...]] = (
 def ask_schedules(session: Any) -> Finding:
     """Try schedules that must be refused, then one in the past, which is taken and never fires."""
     scheduler, name = session.client("scheduler"), make_name()
-    account = session.client("sts").get_caller_identity()["Account"]
+    account, partition = read_caller(session)
     with make_role(session, name, "scheduler.amazonaws.com") as role:
-        function = f"arn:aws:lambda:{session.region_name}:{account}:function:{name}"
+        function = f"arn:{partition}:lambda:{session.region_name}:{account}:function:{name}"
         asked = {
             "Name": name,
             "FlexibleTimeWindow": {"Mode": "OFF"},

@@ -16,6 +16,7 @@ from tools.aws_check.findings import (
     make_bucket,
     make_name,
     make_role,
+    read_caller,
 )
 
 RELEASE: Final = "emr-spark-8.1.0"
@@ -60,6 +61,7 @@ _PARAMETERS: Final = (
 def ask_spark_environment(session: Any, sleep: Callable[[float], None] = time.sleep) -> Finding:
     """Run a few lines of Python as a Spark job, and read what they print."""
     name = make_name()
+    _, partition = read_caller(session)
     with contextlib.ExitStack() as made:
         bucket = made.enter_context(make_bucket(session, name))
         s3, logs = session.client("s3"), session.client("logs")
@@ -69,7 +71,9 @@ def ask_spark_environment(session: Any, sleep: Callable[[float], None] = time.sl
         logs.create_log_group(logGroupName=name)
         made.callback(logs.delete_log_group, logGroupName=name)
         role = made.enter_context(
-            make_role(session, name, "emr-serverless.amazonaws.com", *_make_statements(name))
+            make_role(
+                session, name, "emr-serverless.amazonaws.com", *_make_statements(name, partition)
+            )
         )
         emr = session.client("emr-serverless")
         application = made.enter_context(_application(emr, name, sleep))
@@ -108,18 +112,18 @@ def _read_events(logs: Any, group: str) -> list[str]:
     return [event["message"] for page in pages for event in page["events"]]
 
 
-def _make_statements(name: str) -> tuple[dict[str, Any], ...]:
+def _make_statements(name: str, partition: str) -> tuple[dict[str, Any], ...]:
     """Return what the job's role may do: read its files, and write its output in two places."""
     return (
         {
             "Effect": "Allow",
             "Action": ["s3:GetObject", "s3:ListBucket", "s3:PutObject"],
-            "Resource": [f"arn:aws:s3:::{name}", f"arn:aws:s3:::{name}/*"],
+            "Resource": [f"arn:{partition}:s3:::{name}{end}" for end in ("", "/*")],
         },
         {
             "Effect": "Allow",
             "Action": ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
-            "Resource": f"arn:aws:logs:*:*:log-group:{name}:*",
+            "Resource": f"arn:{partition}:logs:*:*:log-group:{name}:*",
         },
         {"Effect": "Allow", "Action": "logs:DescribeLogGroups", "Resource": "*"},
     )

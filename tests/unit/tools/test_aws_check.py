@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock
 
 import boto3
 import pytest
@@ -17,6 +19,9 @@ from localcloud.command.assumptions import read_assumptions
 from tools.aws_check import __main__ as aws_check
 from tools.aws_check import account as account_probes
 from tools.aws_check import deployed, findings
+from tools.aws_check.notifications import ask_bucket_notifications
+from tools.aws_check.roles import ask_policy_sizes
+from tools.aws_check.schedules import ask_schedules
 from tools.aws_check.spark import ask_spark_environment
 
 _ACCOUNT = "777777777777"
@@ -370,3 +375,25 @@ def test_a_region_without_the_endpoint_of_clusters_is_told(account: Any) -> None
 
     assert finding.expected is False
     assert "InvalidServiceName" in finding.lines[0]
+
+
+@pytest.mark.parametrize(
+    "ask", [ask_bucket_notifications, ask_policy_sizes, ask_schedules, ask_spark_environment]
+)
+def test_names_are_in_the_partition_of_the_credentials(
+    ask: Callable[[Any], findings.Finding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "NEW_ROLE_SECONDS", 0)
+    me = f"arn:aws-us-gov:iam::{_ACCOUNT}:user/me"
+    aws = MagicMock()
+    aws.get_caller_identity.return_value = {"Account": _ACCOUNT, "Arn": me}
+    aws.create_topic.return_value = {"TopicArn": "arn:aws-us-gov:sns:us-gov-west-1:1:topic"}
+    aws.get_application.return_value = {"application": {"state": "STOPPED"}}
+    aws.get_job_run.return_value = {"jobRun": {"state": "SUCCESS"}}
+    aws.get_object.return_value = {"Body": io.BytesIO(gzip.compress(b""))}
+    session = MagicMock(region_name="us-gov-west-1")
+    session.client.return_value = aws
+
+    ask(session)
+
+    assert set(re.findall("arn:[a-z-]+:", str(aws.method_calls))) == {"arn:aws-us-gov:"}
