@@ -89,6 +89,10 @@ variable "runs" {
     error_message = "The runs ${join(", ", [for name, run in var.runs : name if run.schedule != null && run.streaming])} have a schedule and run until they are cancelled; give a schedule to a run that ends."
   }
   validation {
+    condition     = length([for name, run in var.runs : name if run.schedule != null && length("${var.prefix}-run-${name}-schedule") > 64]) == 0
+    error_message = "Names of roles have up to 64 characters, and the schedules of the runs ${join(", ", [for name, run in var.runs : "${name} (${length("${var.prefix}-run-${name}-schedule") - 64} too many)" if run.schedule != null && length("${var.prefix}-run-${name}-schedule") > 64])} have roles called ${var.prefix}-run-RUN-schedule; shorten the names of their jobs or the prefix, ${var.prefix}, or take the schedules out."
+  }
+  validation {
     condition     = length(setsubtract(values(var.runs)[*].role, keys(var.roles))) == 0
     error_message = "There are runs with the roles ${join(", ", distinct(values(var.runs)[*].role))}; give each of them a policy in roles."
   }

@@ -1,6 +1,10 @@
-platform = local.platform
+# The longest names that are taken.
+platform = merge(local.platform, {
+  prefix  = "penstock-fraud-detection"
+  brokers = merge(local.platform.brokers, { logins = merge(local.platform.brokers.logins, { films-of-the-shop = local.platform.brokers.logins.films }) })
+})
 jobs = {
-  films = {
+  films-of-the-shop = {
     arguments = { current-buckets = "8", remembered-days = "9" }
     dynamodb  = { "films.public.film" = "film_id", "films.public.film_actor" = "_key" }
     files     = ["flattened", "raw"]
@@ -15,6 +19,6 @@ jobs = {
     trigger = "1 minute"
     workers = { max_executors = 2 }
   }
-  records = { current = false, files = ["raw"], schedule = "rate(1 day)", topics = ["sensor"], trigger = "available-now" }
+  records-of-many-machines = { current = false, files = ["raw"], schedule = "rate(1 day)", topics = ["sensor"], trigger = "available-now" }
 }
 lag_records = 50000

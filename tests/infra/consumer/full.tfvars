@@ -57,7 +57,7 @@ clients = {
 deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12", reserved_concurrency = 1 }
 jobs = {
-  consume = {
+  consume-telemetry = {
     arguments = {
       consume       = { max-offsets-per-trigger = 100000, on-lost-offsets = "go-on" }
       maintain_lake = { keep-hours = 240 }
@@ -73,7 +73,7 @@ consumer_functions = {
   consumer-meter  = { memory_mib = 256, snap_start = true, table = "meters", topics = ["meter"] }
   consumer-sensor = {}
 }
-lake    = { parquet = { jobs = ["consume"] }, query_limit_bytes = 10737418240 }
+lake    = { parquet = { jobs = ["consume-telemetry"] }, query_limit_bytes = 10737418240 }
 mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr                = "10.1.0.0/16"
