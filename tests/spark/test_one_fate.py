@@ -265,6 +265,25 @@ def test_no_value_at_the_edge_of_its_type_ends_a_task_or_has_two_fates(world):
     assert days[far] == date(2026, 11, 21), "a day that is far from Kafka's timestamp is no day"
 
 
+@pytest.mark.parametrize(
+    ("type_", "keys", "texts"),
+    [
+        ("long", [17, -1, 0, 2**63 - 1], ["17", "-1", "0", str(2**63 - 1)]),
+        (_logical("bytes", "decimal", precision=9, scale=2), [b"\6\xa4", b"\0"], ["17", "0"]),
+    ],
+    ids=["long", "decimal"],
+)
+def test_a_key_that_is_a_whole_number_is_one_row(world, type_, keys, texts):
+    version = world.registry.register("sensor", make_record(("id", type_))).version
+
+    fates = _agree(world, [frame(version, {"id": each}) for each in keys])
+
+    assert [(fates.rows[at]["id"], fates.reasons) for at in range(len(keys))] == [
+        (text, {}) for text in texts
+    ]
+    assert [row["_event"]["id"] for _, row in sorted(fates.rows.items())] == list(map(int, texts))
+
+
 _NOTHING = make_record(("none", "null"), name="Nothing")
 _PART = make_record(("x", ["null", "long"]), ("t", ["null", "string"]), ("e", _NOTHING), name="P")
 _VALUE = make_record(("m", ["null", {"type": "map", "values": ["null", "long"]}]), name="V")

@@ -162,7 +162,8 @@ class EventProducer:
         version = registration.version
         payload = _compile(version)(record)
         frame = encode_frame(version.key, payload, self._settings.compression)
-        key = write_key(self._settings.shape, _name_as_json(version.schema, record))
+        shape = self._settings.shape
+        key = write_key(shape, _read_values(shape, version.schema, record))
         warning = self._warn(registration)
         return Prepared(index, Message(self._settings.topic, frame, key), registration, warning)
 
@@ -209,7 +210,7 @@ class EventProducer:
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 timed = fit_event_time({**base, **event}, chosen, settings.shape.event_time)
                 record = to_record(timed, chosen)
-                _check_key(settings.shape, chosen, record)
+                check_key(settings.shape, _read_values(settings.shape, chosen, record))
                 listed = self._find_listed(chosen)
                 if listed is not None:
                     return listed, record
@@ -229,12 +230,13 @@ class EventProducer:
 
         Before an event is rejected, the versions are listed again, once for a batch.
         """
+        shape = self._settings.shape
         while True:
             versions = batch.ask(partial(self._registry.versions, self._settings.schema_name))
             self._listed = versions
             try:
                 record = fit_event(event, base, versions, self._settings)
-                _check_key(self._settings.shape, versions[-1].schema, record)
+                check_key(shape, _read_values(shape, versions[-1].schema, record))
                 previous = versions[-2] if len(versions) > 1 else None
                 return Registration(versions[-1], False, previous), record
             except (EventError, SchemaNotFoundError, SettingsError):
@@ -333,20 +335,6 @@ def _keys(versions: Sequence[SchemaVersion]) -> tuple[SchemaKey, ...]:
     return tuple(version.key for version in versions)
 
 
-def _check_key(shape: RowShape, schema: Schema, record: Mapping[str, Any]) -> None:
-    """Check that a record can become a row, whose decimals are numbers and not bytes.
-
-    Raises:
-        EventValueError: see `check_key`.
-    """
-    values = _name_as_json(schema, record)
-    for field in schema["fields"] if isinstance(schema, dict) and shape.order else ():
-        name = field.get("jsonName", field["name"])
-        if name in shape.order and type(values[name]) is bytes:
-            values[name] = _read_number(field["type"], values[name])
-    check_key(shape, values)
-
-
 def _read_number(type_: Any, value: bytes) -> Any:
     for each in type_ if isinstance(type_, list) else [type_]:
         if isinstance(each, dict) and (found := find_decimal(each, each.get("size"))):
@@ -354,12 +342,20 @@ def _read_number(type_: Any, value: bytes) -> Any:
     return value
 
 
-def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a record by their names in JSON."""
-    fields = schema["fields"] if isinstance(schema, dict) else ()
-    values = {field.get("jsonName", field["name"]): record[field["name"]] for field in fields}
-    # The value of a union has the name of its branch before it.
-    return {name: each[1] if type(each) is tuple else each for name, each in values.items()}
+def _read_values(shape: RowShape, schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the fields that a row's key and order need, by their names in JSON.
+
+    Decimals are numbers and not bytes.
+    """
+    names = {*list_key_fields(shape), shape.event_time}
+    values = {}
+    for field in schema["fields"] if isinstance(schema, dict) else ():
+        if (name := field.get("jsonName", field["name"])) in names:
+            value = record[field["name"]]
+            # The value of a union has the name of its branch before it.
+            value = value[1] if type(value) is tuple else value
+            values[name] = _read_number(field["type"], value) if type(value) is bytes else value
+    return values
 
 
 def _write_json(event: Any) -> str:

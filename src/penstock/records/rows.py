@@ -17,6 +17,7 @@ _SHOWN_CHARACTERS: Final = 40
 _MILLISECOND: Final = 1_000_000  # in nanoseconds
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _MAX_SORT_BYTES: Final = 1_024
+_PART: Final = "a string or a whole number"  # of a key
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
 _MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
@@ -50,8 +51,6 @@ def make_row(  # noqa: PLR0913 - the parts of a row
     ours = (*key, *((ORDER, DELETED) if order else ()))
     if shape.deleted_when and shape.deleted_when.fits(event):
         return _deleted(key, record, order)
-    if key_fields is None:
-        ours = tuple(name for name in ours if (name,) not in (shape.key, shape.sort))
     event = _hide(event, (*ADDED, *ours), key)
     return {
         **event,
@@ -111,12 +110,11 @@ def _read_text(record: Record) -> str:
 def _key(
     shape: RowShape, event: Mapping[str, Any], record: Record, key_fields: Mapping[str, Any] | None
 ) -> dict[str, str]:
-    """Return the table's key attributes; fields of a Kafka key may all be whole numbers."""
+    """Return the table's key attributes."""
     fields = event if key_fields is None else key_fields
-    takes_numbers = key_fields is not None
-    key = {shape.key_attribute: _join(fields, shape.key, takes_numbers)}
+    key = {shape.key_attribute: _join(fields, shape.key)}
     if shape.sort:
-        key[str(shape.sort_name)] = _join(fields, shape.sort, takes_numbers)
+        key[str(shape.sort_name)] = _join(fields, shape.sort)
     elif shape.sort_name is not None:
         key[shape.sort_name] = _place(shape, event, record)
     return key
@@ -129,10 +127,9 @@ def find_row_key(shape: RowShape, values: Mapping[str, Any]) -> dict[str, str]:
         UnroutableError: a value is missing, empty or of another type, or a key is longer than a
             table's keys.
     """
-    takes_numbers = shape.key_format is not None  # as the row's own key, from a Kafka key
-    key = {shape.key_attribute: _join(values, shape.key, takes_numbers)}
+    key = {shape.key_attribute: _join(values, shape.key)}
     if shape.sort_name is not None:
-        key[shape.sort_name] = _join(values, shape.sort, takes_numbers)
+        key[shape.sort_name] = _join(values, shape.sort)
     limits = (_MAX_KEY_BYTES, _MAX_SORT_BYTES)
     for (name, text), most_bytes in zip(key.items(), limits, strict=False):
         if (size := len(text.encode())) > most_bytes:
@@ -174,15 +171,15 @@ def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
 def _check_parts(event: Mapping[str, Any], fields: Sequence[str], most_bytes: int) -> None:
     """Check the values of the fields of one key."""
     for field in fields:
-        value, expected = event.get(field), _expected(fields)
+        value = event.get(field)
+        if _write_part(value):
+            continue
         if value is None:
-            problem = f"found no value, expected {expected}, which every event must have"
+            problem = f"found no value, expected {_PART}, which every event must have"
         elif value == "":
             problem = "found an empty string, expected a key"
-        elif type(value) not in _kinds(fields):
-            problem = f"found {_show(value)}, expected {expected}"
         else:
-            continue
+            problem = f"found {_show(value)}, expected {_PART}"
         raise EventValueError(f"{field}: {problem}", path=field)
     size = len(_join_fields(event, fields).encode())
     if size > most_bytes:
@@ -212,29 +209,28 @@ def _place(shape: RowShape, event: Mapping[str, Any], record: Record) -> str:
     return f"{milliseconds:013d}{fraction}-{place}"
 
 
-def _join(event: Mapping[str, Any], fields: Sequence[str], takes_numbers: bool = False) -> str:
-    """Join the values of the key fields: one string, or several strings or whole numbers."""
+def _join(event: Mapping[str, Any], fields: Sequence[str]) -> str:
+    """Join the values of the key fields."""
     if len(fields) == 1 and type(lone := event.get(fields[0])) is str and lone:
         return lone
-    kinds = (str, int) if takes_numbers else _kinds(fields)
     for field in fields:
-        value = event.get(field)
-        if type(value) not in kinds or value == "":
-            expected = "a string or a whole number" if takes_numbers else _expected(fields)
-            raise UnroutableError(f"found {field} {_show(value)}, expected {expected}")
+        if not _write_part(value := event.get(field)):
+            raise UnroutableError(f"found {field} {_show(value)}, expected {_PART}")
     return _join_fields(event, fields)
 
 
-def _kinds(fields: Sequence[str]) -> tuple[type, ...]:
-    return (str,) if len(fields) == 1 else (str, int)
-
-
-def _expected(fields: Sequence[str]) -> str:
-    return "a string" if len(fields) == 1 else "a string or a whole number"
-
-
 def _join_fields(event: Mapping[str, Any], fields: Sequence[str]) -> str:
-    return "/".join(_escape(str(event[field]), fields) for field in fields)
+    return "/".join(_escape(_write_part(event[field]), fields) for field in fields)
+
+
+def _write_part(value: Any) -> str:
+    """Return the text of a key field, a string or a whole number; empty if it is neither."""
+    if type(value) is str:
+        return value
+    if type(value) is Decimal and value.is_finite():
+        whole = value.to_integral_value()
+        return f"{whole:f}" if whole == value else ""
+    return str(value) if type(value) is int else ""
 
 
 def _escape(text: str, fields: Sequence[str]) -> str:
@@ -305,5 +301,5 @@ def _show(value: Any) -> str:
     """Return a value for a message: a short text of a scalar, and only the type of others."""
     if isinstance(value, Mapping | list):
         return f"of type {type(value).__name__}"
-    text = "null" if value is None else repr(value)
+    text = "null" if value is None else str(value) if type(value) is Decimal else repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."

@@ -2,8 +2,8 @@
 
 A row has all fields of its event, and these attributes:
 
-    KEY         the partition key: the key field of the event (with a key format, of the record's
-                key), or several fields joined by `/`
+    KEY         the partition key as text: the key field of the event (with a key format, of the
+                record's key), which is text or a whole number, or several fields joined by `/`
     SORT        the sort key, if the table has one: in upsert mode the fields of `--sort` joined by
                 `/`, in append mode the event time, or without one Kafka's timestamp, in 13 digits,
                 then topic-partition-offset

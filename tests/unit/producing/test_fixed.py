@@ -27,6 +27,7 @@ _TOPIC, _SCHEMA = "test", "test_payload_schema"
 _SHAPE = RowShape(key=("id",), event_time=None)
 _UPSERT = RowShape(key=("id",), sort_name=None, mode=Mode.UPSERT)
 _FIRST = record(field("string", "id"), field("double", "total"), name="Payload")
+_NUMBER = {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 1}
 _SECOND = record(*_FIRST["fields"], field(["null", "long"], "count", default=None), name="Payload")
 
 Register = Callable[[Any], str]
@@ -243,9 +244,22 @@ def test_a_key_may_be_one_of_several_types(
     producer: EventProducer, register: Register, topic: FakeTopic
 ) -> None:
     register(record(field(["string", "long"], "id")))
-    written(producer, {"id": "hall"})
+    written(producer, {"id": "hall"}, {"id": 17})
 
-    assert [each.key for each in topic.records] == [b"hall"]
+    assert [each.key for each in topic.records] == [b"hall", b"17"]
+
+
+@pytest.mark.parametrize("type_", [_NUMBER, _NUMBER | {"type": "fixed", "name": "n", "size": 3}])
+def test_a_key_may_be_a_decimal_that_is_a_whole_number(
+    producer: EventProducer, register: Register, topic: FakeTopic, type_: Any
+) -> None:
+    register(record(field(["null", type_], "id")))
+
+    written(producer, {"id": 17})
+    refusal = refused(producer, {"id": 17.5})
+
+    assert [each.key for each in topic.records] == [b"17"]
+    assert refusal.message == "id: found 17.5, expected a string or a whole number"
 
 
 def test_a_key_that_is_null_is_refused(producer: EventProducer, register: Register) -> None:
@@ -254,7 +268,7 @@ def test_a_key_that_is_null_is_refused(producer: EventProducer, register: Regist
     refusal = refused(producer, {"t": 1})
 
     assert refusal.is_final
-    assert "id: found no value, expected a string, which every event must have" in refusal.message
+    assert "id: found no value, expected a string or a whole number" in refusal.message
 
 
 @pytest.mark.parametrize(

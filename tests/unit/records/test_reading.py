@@ -91,7 +91,7 @@ def test_records_of_two_topics_never_share_a_row() -> None:
         ("text", "found str, expected an event"),
         ({"timestamp": 1}, "found deviceId null, expected a string"),
         ({"deviceId": "", "timestamp": 1}, "found deviceId '', expected a string"),
-        ({"deviceId": 7, "timestamp": 1}, "found deviceId 7, expected a string"),
+        ({"deviceId": 7.5, "timestamp": 1}, "found deviceId 7.5, expected a string"),
         ({"deviceId": "d"}, "found timestamp null, expected a time until 2286"),
         ({"deviceId": "d", "timestamp": -1}, "found timestamp -1, expected a time until"),
         ({"deviceId": "d", "timestamp": 10**13}, "found timestamp 10000000000000, expected a time"),

@@ -25,6 +25,8 @@ from penstock.records import (
     RowShape,
     Source,
     Tombstone,
+    check_key,
+    find_row_key,
     make_deletion,
     make_row,
     write_key,
@@ -132,10 +134,39 @@ def test_several_fields_are_joined_and_no_two_keys_are_the_same() -> None:
     assert [write_key(shape, event).decode() for event in events] == [row["pk"] for row in rows]
 
 
-@pytest.mark.parametrize("key", [None, "", 5, True, ["a"]])
-def test_an_event_without_its_key_is_unroutable(key: Any) -> None:
-    with pytest.raises(UnroutableError, match=r"^found orderId .*, expected a string$"):
+@pytest.mark.parametrize("key", [17, Decimal(17), Decimal("17.00"), Decimal("1.7E+1")])
+def test_a_key_that_is_a_whole_number_is_the_row_of_its_text(key: Any) -> None:
+    row = make_row(_ORDERS, {"orderId": key, "state": "new"}, _RECORD, 1, "id")
+
+    assert (row["orderId"], row["state"], row["_event"]) == ("17", "new", {"orderId": key})
+    assert write_key(_ORDERS, {"orderId": key}) == b"17"
+    assert find_row_key(_ORDERS, {"orderId": key}) == {"orderId": "17"}
+    check_key(_ORDERS, {"orderId": key})
+    text = make_row(_ORDERS, {"orderId": "17"}, _RECORD, 1, "id")
+    assert (text["orderId"], "_event" in text) == ("17", False)
+
+
+def test_whole_numbers_are_parts_of_a_key_and_its_sort_key() -> None:
+    shape = replace(_ORDERS, key=("a", "b"), key_name="pk", sort=("line",), sort_name="line")
+    event = {"a": Decimal(10**40), "b": -1, "line": 2}
+
+    row = make_row(shape, event, _RECORD, 1, "id")
+
+    assert (row["pk"], row["line"]) == (f"1{'0' * 40}/-1", "2")
+    assert row["_event"] == {"line": 2}
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        (None, "null"), ("", "''"), (7.0, "7.0"), (True, "True"), (["a"], "of type list"),
+        (Decimal("17.5"), "17.5"), (Decimal("NaN"), "NaN"),
+    ],
+)  # fmt: skip
+def test_an_event_without_its_key_is_unroutable(key: Any, shown: str) -> None:
+    with pytest.raises(UnroutableError) as caught:
         make_row(_ORDERS, {"orderId": key}, _RECORD, 1, "id")
+    assert str(caught.value) == f"found orderId {shown}, expected a string or a whole number"
 
 
 @pytest.mark.parametrize("value", [None, True, float("nan"), float("inf"), [1], {"a": 1}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 from unittest.mock import Mock
 
@@ -21,9 +22,9 @@ def _read(key: tuple[str, ...], *values: Any) -> dict[str, Any]:
     return dict(task._read_change(row).item)
 
 
-@pytest.mark.parametrize("value", ["", True, 1.5, bytearray(b"ab"), "x" * 2_049])
+@pytest.mark.parametrize("value", ["", True, 1.5, Decimal("1.5"), bytearray(b"ab"), "x" * 2_049])
 def test_a_key_that_dynamodb_cannot_hold_is_named(value: Any) -> None:
-    assert _read(("id",), 7)["id"] == "7"
+    assert [_read(("id",), each)["id"] for each in (7, Decimal("7.00"))] == ["7", "7"]
     with pytest.raises(SinkRefusedError, match=r"^the primary key of a row of app: "):
         _read(("id",), value)
 

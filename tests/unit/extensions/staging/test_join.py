@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from penstock.errors import Reason, SinkRefusedError
-from penstock.extensions.staging import JoinCounts, JoinEvent, StagingPlan
+from penstock.extensions.staging import JoinCounts, JoinEvent
 from penstock.extensions.staging.join import read_name, write_name
-from penstock.records import KeyFormat
 from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall, Table
 from tests.unit.extensions.staging.joining import PLAN, World, open_tables
 
@@ -196,7 +194,7 @@ def test_an_older_version_of_a_driver_that_comes_late_is_left_to_the_newer(world
     assert row["id"] == "trips/0/8/1008/join"
 
 
-@pytest.mark.parametrize(("buyer", "shown"), [(None, "null"), ("", "''"), (5, "5")])
+@pytest.mark.parametrize(("buyer", "shown"), [(None, "null"), ("", "''"), (0.5, "0.5")])
 def test_a_driver_without_a_usable_key_of_a_dependency_is_a_dead_letter(
     world: World, buyer: object, shown: str
 ) -> None:
@@ -204,7 +202,7 @@ def test_a_driver_without_a_usable_key_of_a_dependency_is_a_dead_letter(
 
     (row,) = world.tables.rows("errors")
     assert (row["stage"], row["driver"], row.get("waitingFor")) == ("join", "trips/t1", None)
-    assert row["detail"] == f"found customer {shown}, expected a string"
+    assert row["detail"] == f"found customer {shown}, expected a string or a whole number"
 
 
 @pytest.mark.parametrize(
@@ -225,15 +223,21 @@ def test_a_key_of_a_dependency_that_no_table_can_have_is_a_dead_letter(
     assert world.tables.rows("errors")[0]["detail"] == f"found {detail}"
 
 
-def test_a_dependency_is_found_by_a_number_if_its_key_is_kafkas() -> None:
-    customers, *others = PLAN.tables
-    by_number = replace(customers, shape=replace(customers.shape, key_format=KeyFormat.LONG))
-    plan = StagingPlan((by_number, *others))
-    world = World(open_tables(plan), plan)
-    world.stage("customers", [(_CUSTOMER | {"customer": "7"}, 1)])
-    world.stage("lines", [(_LINE, 1)])
+@pytest.mark.parametrize("number", [7, Decimal(7)])
+def test_rows_whose_ids_are_numbers_are_joined(world: World, number: Any) -> None:
+    trip = _TRIP | {"trip": number, "buyer": number}
+    assert world.stage("lines", [(_LINE, 1)]) == {}
 
-    assert world.stage("trips", [(_TRIP | {"buyer": 7}, 7)]) == {JoinEvent.JOINED: 1}
+    assert world.stage("trips", [(trip, 7)]) == {JoinEvent.WAITING: 1}
+    assert world.stage("customers", [(_CUSTOMER | {"customer": number}, 1)]) == {
+        JoinEvent.RELEASED: 1
+    }
+
+    (final,) = world.tables.rows("p-done")
+    assert (final["trip"], final["buyer"], final["_event"]) == ("7", 7, {"trip": 7})
+    assert final["customer"] == _CUSTOMER | {"customer": "7"}
+    assert world.stage("trips", [("7", 8)]) == {JoinEvent.JOINED: 1}
+    assert [row["_deleted"] for row in world.tables.rows("p-done")] == [True]
 
 
 def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> None:

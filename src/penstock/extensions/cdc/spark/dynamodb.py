@@ -32,7 +32,7 @@ from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableErr
 from penstock.extensions.cdc.spark.items import OLDER, Item, ItemChange
 from penstock.extensions.cdc.spark.net import KEPT, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch
-from penstock.records import DELETED, KeyFormat, Mode, RowShape, find_row_key
+from penstock.records import DELETED, Mode, RowShape, find_row_key
 from penstock.sinks import read_item, write_item
 from penstock.spark.columns import read_columns
 from penstock.spark.failures import in_chunks, run_task
@@ -269,5 +269,4 @@ def _make_shape(key: tuple[str, ...]) -> RowShape:
         sort_name=None,
         event_time=None,
         mode=Mode.UPSERT,
-        key_format=KeyFormat.AVRO,
     )
