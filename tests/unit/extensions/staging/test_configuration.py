@@ -141,11 +141,15 @@ def test_the_names_of_an_older_program() -> None:
     assert driver.dependencies == (Dependency("stg_orders", (("id", "order_id"),), "order"),)
 
 
-def test_a_driving_table_of_an_older_program_needs_what_it_joins() -> None:
+def test_a_driving_table_of_an_older_program_needs_what_it_joins_or_another_role() -> None:
     file = _change(_change(_SEED, "tables", 1, "dependencies"), "tables", 1, "final")
 
     with pytest.raises(SettingsError, match=r"\$\.tables\[1\]: found role driver, 0 dependencies"):
         read_configuration(json.dumps(file), {"KAFKA_SECRET_ARN": _SECRET})
+
+    staged = _change(file, "tables", 1, "role", to="staging")
+    plan = read_configuration(json.dumps(staged), {"KAFKA_SECRET_ARN": _SECRET}).plan
+    assert [each.role for each in plan.tables] == [Role.STAGING] * 2
 
 
 # What the published format says of a file, and the reader too.
