@@ -117,7 +117,7 @@ _KAFKA: Final = _object(
     "bootstrap_servers",
 )
 _DEPENDENCY: Final = _object(
-    "an object with table, key and name",
+    "an object with table, key, name and optional",
     {
         "table": _text("the name of another table of this file", "^.+$"),
         "key": {
@@ -130,6 +130,11 @@ _DEPENDENCY: Final = _object(
         "name": _text(
             "the attribute of the final row that holds this row [the name of its table]", "^.+$"
         ),
+        "optional": {
+            "description": "true if a row of the driver needs none where a column of key has no"
+            " value, or false",
+            "type": "boolean",
+        },
     },
     "table",
     "key",

@@ -191,7 +191,8 @@ def _make_table(entry: Mapping[str, Any]) -> StagedTable:
 
 def _make_dependency(given: Mapping[str, Any]) -> Dependency:
     table = given["table"]
-    return Dependency(table, tuple(given["key"].items()), given.get("name", table))
+    name, is_optional = given.get("name", table), given.get("optional", False)
+    return Dependency(table, tuple(given["key"].items()), name, is_optional)
 
 
 def _read_settings(

@@ -222,12 +222,12 @@ class Joiner:
             yield from self._decide_group(table, group)
 
     def _decide_group(self, table: StagedTable, drivers: Sequence[_Driver]) -> Iterator[JoinResult]:
-        found = self._find_rows({need for each in drivers for _, need in each.needs})
-        ready = [each for each in drivers if all(need in found for _, need in each.needs)]
-        lacking = [each for each in drivers if not all(need in found for _, need in each.needs)]
+        found = self._find_rows({need.address for each in drivers for need in each.needs})
+        ready = [each for each in drivers if not each.list_missing(found)]
+        lacking = [each for each in drivers if each.list_missing(found)]
         final = self._locate(table.final or "")
         writer = UpsertWriter(self._client, final, table.shape)
-        refused = writer.write(_make_final(table, each, found) for each in ready)
+        refused = writer.write(_make_final(each, found) for each in ready)
         for place, each in enumerate(ready):
             error = refused.get(place)
             yield replace(each.result, failure=Failure.of(error) if error else None)
@@ -238,8 +238,8 @@ class Joiner:
             is_joined = row is not None and row[ORDER] >= each.row[ORDER]
             yield each.result if is_joined else _find_lacking(each, found)
 
-    def _find_needs(self, table: StagedTable, row: _Row) -> tuple[tuple[str, RowAddress], ...]:
-        """Return the name and address of each dependency; a deleted row has none."""
+    def _find_needs(self, table: StagedTable, row: _Row) -> tuple[_Need, ...]:
+        """Return the rows that a row needs; a deleted row needs none."""
         if row.get(DELETED):
             return ()
         needs = []
@@ -251,9 +251,11 @@ class Joiner:
                 )
             other = self.plan.table(each.table)
             values = {field: row.get(column) for field, column in each.key}
+            if each.optional and None in values.values():
+                continue
             key = find_row_key(other.shape, values)
             address = RowAddress.of(self._locate(other.name), key)
-            needs.append((write_name(other, address.key), address))
+            needs.append(_Need(each.name, write_name(other, address.key), address))
         return tuple(needs)
 
     def _find_rows(self, addresses: Collection[RowAddress]) -> dict[RowAddress, _Row]:
@@ -289,12 +291,25 @@ class Joiner:
 
 
 @dataclass(frozen=True, slots=True)
+class _Need:
+    """A row that a driver's row needs: its attribute in the final row, its name and address."""
+
+    attribute: str
+    name: str
+    address: RowAddress
+
+
+@dataclass(frozen=True, slots=True)
 class _Driver:
-    """A driver's row, and the name and address of each dependency."""
+    """A driver's row, and the rows that it needs."""
 
     row: _Row
     result: JoinResult
-    needs: tuple[tuple[str, RowAddress], ...]
+    needs: tuple[_Need, ...]
+
+    def list_missing(self, found: Collection[RowAddress]) -> dict[str, RowAddress]:
+        """Return the needed rows that were not found, by their names."""
+        return {need.name: need.address for need in self.needs if need.address not in found}
 
 
 def write_name(table: StagedTable, key: Key) -> str:
@@ -344,7 +359,7 @@ def _make_waiter(table: StagedTable, result: JoinResult) -> Waiter:
 
 def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> JoinResult:
     """Return the result on a row that lacks dependencies."""
-    missing = {name: need for name, need in driver.needs if need not in found}
+    missing = driver.list_missing(found)
     detail = f"found no row {', '.join(missing)}, expected the rows that it depends on"
     return replace(
         driver.result,
@@ -354,14 +369,12 @@ def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> JoinResult:
     )
 
 
-def _make_final(table: StagedTable, driver: _Driver, found: Mapping[RowAddress, _Row]) -> _Row:
-    """Return the driver's row with the row of each dependency; of a deleted row, itself."""
-    if not driver.needs:
-        return driver.row
+def _make_final(driver: _Driver, found: Mapping[RowAddress, _Row]) -> _Row:
+    """Return the driver's row with the rows that it needs."""
     rows = {}
-    for each, (_, need) in zip(table.dependencies, driver.needs, strict=True):
-        row = found[need]
-        rows[each.name] = {name: row[name] for name in row if name not in _OWN}
+    for need in driver.needs:
+        row = found[need.address]
+        rows[need.attribute] = {name: row[name] for name in row if name not in _OWN}
     return driver.row | rows
 
 
@@ -370,7 +383,7 @@ def _group(drivers: Iterable[_Driver]) -> Iterator[list[_Driver]]:
     group: list[_Driver] = []
     needs: set[RowAddress] = set()
     for each in drivers:
-        own = {need for _, need in each.needs}
+        own = {need.address for need in each.needs}
         if group and len(needs | own) > ROWS_AT_ONCE:
             yield group
             group, needs = [], set()

@@ -55,6 +55,7 @@ def _make_planned_table(table: StagedTable) -> PlannedTable:
         tuple(
             f"{each.name}: the row of {each.table} whose "
             + " and ".join(f"{field} is {column}" for field, column in each.key)
+            + (" (optional)" if each.optional else "")
             for each in table.dependencies
         ),
         table.final,

@@ -43,11 +43,13 @@ class Dependency:
         table: the name of the staged table in the plan.
         key: for each field of that table's key, the field of the driver's row with its value.
         name: the attribute of the final row that holds the row of the dependency.
+        optional: whether a driver's row that lacks one of these values needs no row.
     """
 
     table: str
     key: tuple[tuple[str, str], ...]
     name: str
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,20 @@ def test_tables_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     }  # fmt: skip
 
 
+def test_an_optional_dependency_is_called_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given = json.loads((_ROOT / _EXAMPLE).read_text())
+    given["tables"][2]["dependencies"][1]["optional"] = True
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(given))
+
+    assert main(["staging", "check", str(file)], {}) == 0
+
+    needs = [each for each in capsys.readouterr().out.splitlines() if "needs" in each]
+    assert [each.endswith(" (optional)") for each in needs] == [False, True]
+
+
 def test_every_problem_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     given = json.loads((_ROOT / _EXAMPLE).read_text())
     del given["tables"][0]["key"]

@@ -45,7 +45,15 @@ _DRIVER: dict[str, Any] = {
     "key": "id",
     "key_format": "long",
     "tombstone": "delete",
-    "dependencies": [{"table": "customers", "key": {"customerId": "customer"}}],
+    "dependencies": [
+        {"table": "customers", "key": {"customerId": "customer"}},
+        {
+            "table": "customers",
+            "key": {"customerId": "payer"},
+            "name": "payer_row",
+            "optional": True,
+        },
+    ],
     "final": "orders",
 }
 _FILE: dict[str, Any] = {
@@ -119,6 +127,7 @@ def test_a_whole_file() -> None:
     assert driver.shape.key_format is KeyFormat.LONG
     assert driver.dependencies == (
         Dependency("customers", (("customerId", "customer"),), "customers"),
+        Dependency("customers", (("customerId", "payer"),), "payer_row", optional=True),
     )
 
 
@@ -179,6 +188,11 @@ _FAULTS: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("tables", 2, "role"), "main", '$.tables[2].role: found "main", expected staging or driver'),
     (("tables", 2, "dependencies", 0, "key"), {}, "$.tables[2].dependencies[0].key: found {}"),
     (("tables", 2, "dependencies", 0, "on"), {}, "$.tables[2].dependencies[0].on: found a name"),
+    (
+        ("tables", 2, "dependencies", 1, "optional"),
+        1,
+        "$.tables[2].dependencies[1].optional: found 1",
+    ),
     (("schema_registry_url",), "http://x", "$: found registry and schema_registry_url, expected"),
 ]
 
@@ -205,7 +219,7 @@ def test_a_fault_of_the_format_is_named_with_its_place(
         (("tables", 1, "topic_pattern"), "(", "$.tables[1]: topic_pattern is '(', expected a reg"),
         (("tables", 1, "key_name"), None, "$.tables[1]: PENSTOCK_KEY (--key) has several fields"),
         (("tables", 2, "order"), "at", "$.tables[2]: --tombstone delete finds a row by"),
-        (("tables", 2, "final"), None, "$.tables[2]: found role driver, 1 dependencies and no"),
+        (("tables", 2, "final"), None, "$.tables[2]: found role driver, 2 dependencies and no"),
     ],
 )
 def test_a_contradiction_is_named_with_its_place(
