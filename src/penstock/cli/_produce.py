@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -15,7 +13,7 @@ from typing import Any
 
 from penstock.cli._dry_run import preview
 from penstock.cli.arguments import add_output, expect, expect_count
-from penstock.cli.terminal import Progress, print_line
+from penstock.cli.terminal import Progress, interruptible, print_line
 from penstock.cli.values import format_json, print_json
 from penstock.errors import SettingsError
 from penstock.operations import (
@@ -131,10 +129,10 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)
     records = flags.records or (None if flags.file else _GENERATED_RECORDS)
     if flags.dry_run:
-        with _interruptible() as is_stopped:
+        with interruptible() as is_stopped:
             return preview(settings, source, flags, records, is_stopped)
     totals = _Totals()
-    with _interruptible() as is_stopped, Progress(prints_lines=not flags.quiet) as bar:
+    with interruptible() as is_stopped, Progress(prints_lines=not flags.quiet) as bar:
         bar.show("records", 0, records)
         try:
             for batch in produce_events(
@@ -202,19 +200,3 @@ def _say_summary(totals: _Totals, output: str) -> None:
         print_json({"summary": totals.describe()})
     else:
         print_line(totals.show())
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether ctrl-C was pressed; the second one is not waited for."""
-    pressed: list[int] = []
-
-    def press(number: int, _: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -8,7 +8,7 @@ from functools import partial
 
 from penstock.cli._explain import point_to_pages
 from penstock.cli.arguments import add_from_environ, add_output
-from penstock.cli.terminal import Progress, Table, print_line
+from penstock.cli.terminal import Progress, Table, interruptible, print_line
 from penstock.cli.values import print_json, show_moment
 from penstock.operations import ListedEvent, ReplayedEvent, list_rejected, replay_rejected
 
@@ -17,7 +17,8 @@ _BUCKET = "PENSTOCK_REJECTED_BUCKET"
 _LIST = "List rejected events: key, time, reason and detail."
 _REPLAY = (
     "Send rejected events to their producer again. A written event is deleted from the bucket; the "
-    "others stay. It is an error if no event has such a key."
+    "others stay. It is an error if no event has such a key. Ctrl-C ends it after the events "
+    "that are under way."
 )
 _COLUMNS = "{:<78} {:<24} {:<26} {}"
 
@@ -90,12 +91,17 @@ def _list_as_json(found: ListedEvent) -> None:
 
 
 def _run_replay(settings: argparse.Namespace) -> int:
-    """Print the outcome of each event; return 1 if an event stays or none was sent."""
+    """Print the outcome of each event; return 1 if an event stays or none was sent.
+
+    Ctrl-C does not stop a function that was invoked, so its answer is waited for.
+    """
     show = _replay_as_json if settings.output == "json" else _replay_as_text
     written = stay = 0
-    with Progress() as bar:
+    with interruptible() as is_stopped, Progress() as bar:
         bar.show("events", 0)
-        for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
+        for sent in replay_rejected(
+            settings.bucket, settings.prefix, settings.function, is_stopped=is_stopped
+        ):
             show(sent)
             written += sent.written
             stay += sent.rejected + bool(sent.problem)
@@ -104,6 +110,8 @@ def _run_replay(settings: argparse.Namespace) -> int:
         print_json({"summary": {"written": written, "stay": stay}})
     else:
         print_line(f"{written} written, {stay} stay")
+    if is_stopped():
+        raise KeyboardInterrupt
     return 1 if stay or not written else 0
 
 

@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from penstock.errors import SettingsError
@@ -119,6 +120,22 @@ def _interrupt_after(wait: Callable[[], object], closing_seconds: float) -> None
         os._exit(128 + signal.SIGINT)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether ctrl-C was pressed; the second one is not waited for."""
+    pressed: list[int] = []
+
+    def press(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Progress:

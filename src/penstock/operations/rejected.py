@@ -72,12 +72,17 @@ def list_rejected(bucket: str, prefix: str = "") -> Iterator[ListedEvent]:
 
 
 def replay_rejected(
-    bucket: str, prefixes: Iterable[str], function: str | None = None
+    bucket: str,
+    prefixes: Iterable[str],
+    function: str | None = None,
+    *,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[ReplayedEvent]:
     """Send each event to its producer, or to `function`, and delete it once it is written.
 
     An event that names another function than its key begins with stays, unless `function` is given.
-    Events are sent one after the other, each when the caller asks for its result.
+    Events are sent one after the other, each when the caller asks for its result. Nothing is sent
+    once `is_stopped` is true.
 
     Raises:
         SinkError: the bucket cannot be read, or an event that is written stays in it, whole or
@@ -85,23 +90,14 @@ def replay_rejected(
         OperationError: a prefix is empty, which would replay every event, or is that of no key;
             or the AWS configuration is incomplete, for example without a region.
     """
-    prefixes = list(prefixes)
-    if "" in prefixes:
-        raise OperationError(
-            "found an empty key, expected a key or a prefix such as penstock-producer/2026/11/21"
-        )
     events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
-    # List all keys before the first event is deleted; a key of two prefixes is sent once.
-    keys = {prefix: list(events.list(prefix)) for prefix in prefixes}
-    if missing := [prefix for prefix, found in keys.items() if not found]:
-        raise OperationError(
-            f"found no event in {bucket} whose key begins with {' or '.join(missing)}, expected a "
-            "key that `penstock rejected list` shows, or the beginning of one; nothing was sent"
-        )
-    for key in dict.fromkeys(chain.from_iterable(keys.values())):
+    for key in _list_keys(events, bucket, list(prefixes)):
+        if is_stopped():
+            return
         try:
             event = events.read(key)
-            send = partial(_invoke, client, function or _find_producer(key, event))
+            called = function or _find_producer(key, event)
+            send = partial(_send_unless, is_stopped, client, called)
             parts = event.list_events()
             if parts == [event.with_base()]:
                 yield _send_event(events, key, parts, send)
@@ -109,6 +105,21 @@ def replay_rejected(
                 yield _send_request(events, key, event, parts, send)
         except (_NotAcceptedError, ValueError) as error:
             yield ReplayedEvent(key, problem=str(error))
+
+
+def _list_keys(events: RejectedEvents, bucket: str, prefixes: Sequence[str]) -> Iterable[str]:
+    """Return all keys before the first event is deleted; a key of two prefixes is there once."""
+    if "" in prefixes:
+        raise OperationError(
+            "found an empty key, expected a key or a prefix such as penstock-producer/2026/11/21"
+        )
+    keys = {prefix: list(events.list(prefix)) for prefix in prefixes}
+    if missing := [prefix for prefix, found in keys.items() if not found]:
+        raise OperationError(
+            f"found no event in {bucket} whose key begins with {' or '.join(missing)}, expected a "
+            "key that `penstock rejected list` shows, or the beginning of one; nothing was sent"
+        )
+    return dict.fromkeys(chain.from_iterable(keys.values()))
 
 
 def _find_producer(key: str, event: RejectedEvent) -> str:
@@ -208,6 +219,14 @@ def _write_payload(events: Sequence[Any]) -> bytes:
 
 def _is_too_large(payload: bytes) -> bool:
     return len(payload) >= _LARGEST
+
+
+def _send_unless(
+    is_stopped: Callable[[], bool], client: Any, function: str, events: Sequence[Any]
+) -> list[Any]:
+    if is_stopped():
+        raise _NotAcceptedError("the replay was interrupted")
+    return _invoke(client, function, events)
 
 
 def _invoke(client: Any, function: str, events: Sequence[Any]) -> list[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import signal
 from collections.abc import Callable, Sequence
 from typing import Any
 from unittest.mock import patch
@@ -122,26 +124,49 @@ def test_a_request_that_fails_on_its_way_keeps_what_is_left(
     assert keys_of(client, bucket) == []
 
 
+@pytest.mark.parametrize(("presses", "left"), [(1, 8_501), (2, 9_001)])
 def test_a_replay_that_is_interrupted_leaves_what_it_has_not_sent(
-    run: Run, client: Callable[..., Any], bucket: str
+    run: Run, client: Callable[..., Any], bucket: str, presses: int, left: int
 ) -> None:
-    key = "moved/r-1.json"
-    client("s3").put_object(Bucket=bucket, Key=key, Body=_REQUEST.write())
-    calls = 0
+    keys = ["moved/r-1.json", "moved/r-2.json"]
+    for key in keys:
+        client("s3").put_object(Bucket=bucket, Key=key, Body=_REQUEST.write())
+    handler, calls = signal.getsignal(signal.SIGINT), 0
 
     def invoke(_client: Any, _function: str, events: Sequence[Any]) -> list[Any]:
         nonlocal calls
         calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
+        for _ in range(presses if calls == 3 else 0):
+            os.kill(os.getpid(), signal.SIGINT)
         return [{"topic": "t", "partition": 0, "offset": each["n"]} for each in events]
 
     with patch("penstock.operations.rejected._invoke", invoke):
-        code, _ = run("replay", key, "--function", "another")
+        code, out = run("replay", "moved/", "--function", "another")
 
-    assert (code, keys_of(client, bucket)) == (130, [key])
-    left = RejectedEvents(bucket).read(key)
-    assert [each["n"] for each in left.event] == [*range(1_000, _MANY)]
+    assert (code, keys_of(client, bucket), calls) == (130, keys, 3)
+    assert signal.getsignal(signal.SIGINT) is handler
+    said = f"{keys[0]} stays: 8,501 of 10,001 events are left: the replay was interrupted\n"
+    assert out == ("" if presses == 2 else f"{said}1500 written, 1 stay\n")
+    first, second = map(RejectedEvents(bucket).read, keys)
+    assert [each["n"] for each in first.event] == [*range(_MANY - left, _MANY)]
+    assert len(second.event) == _MANY
+
+
+def test_an_event_under_way_at_an_interrupt_is_deleted_and_the_next_is_not_sent(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    alone = dataclasses.replace(_REQUEST, event={"n": 0}, is_request=False)
+    keys = _keep(bucket, alone, dataclasses.replace(alone, request_id="r-2"))
+
+    def invoke(*_: object) -> list[Any]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return [{"topic": "t", "partition": 0, "offset": 7}]
+
+    with patch("penstock.operations.rejected._invoke", invoke):
+        code, out = run("replay", *keys)
+
+    assert out == f"{keys[0]} is written as t/0/7\n1 written, 0 stay\n"
+    assert (code, keys_of(client, bucket)) == (130, keys[1:])
 
 
 def test_a_request_that_cannot_be_written_back_is_an_error_with_what_is_written(
