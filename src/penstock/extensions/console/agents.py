@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Mapping
+import io
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
@@ -29,7 +34,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
-    """Serve until stdin ends."""
+    """Serve until stdin ends, or ctrl-C."""
     with missing_packages():
         from mcp.server.stdio import stdio_server  # noqa: PLC0415 - other commands do without
 
@@ -39,12 +44,41 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         reader = Reader(find_profiles(flags, environ), Commands(flags.own_environ))
         server = _build_server(reader)
 
+    end_stdin = _relay_stdin()
+
     async def serve() -> None:
         async with stdio_server() as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
+            try:
+                await server.run(received, sent, server.create_initialization_options())
+            finally:
+                end_stdin()
 
     asyncio.run(serve())
     return 0
+
+
+def _relay_stdin() -> Callable[[], None]:
+    """Read stdin through a socket from now on, and return what ends it.
+
+    The server waits for the thread in which it reads, which a signal does not end.
+    """
+    given = os.dup(0)
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), 0)
+    theirs.close()
+
+    def end() -> None:
+        with suppress(OSError):  # it has ended
+            ours.shutdown(socket.SHUT_WR)
+
+    def relay() -> None:
+        with suppress(OSError):
+            while some := os.read(given, io.DEFAULT_BUFFER_SIZE):
+                ours.sendall(some)
+        end()
+
+    threading.Thread(target=relay, daemon=True).start()
+    return end
 
 
 def _build_server(reader: Any) -> Any:

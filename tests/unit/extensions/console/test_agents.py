@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,21 @@ def test_a_client_lists_the_tools_and_calls_one(tmp_path: Path) -> None:
     assert json.loads(shown)["settings"]["PENSTOCK_TOPIC"]["value"] == "sensor"
     assert refused.is_error
     assert refused.content[0].text.startswith("found the profile ''")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130)])
+def test_a_signal_ends_it_though_its_stdin_does_not(number: signal.Signals, code: int) -> None:
+    words = [sys.executable, "-m", "penstock.cli", "mcp"]
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(ping)
+        process.stdin.flush()
+        assert process.stdout.readline()
+
+        process.send_signal(number)
+
+        assert process.wait(30) == code
 
 
 def test_no_tool_changes_anything() -> None:
