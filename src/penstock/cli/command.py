@@ -30,7 +30,7 @@ from penstock.cli import (
 from penstock.cli.arguments import check_needed
 from penstock.cli.commands import Command, add_command, find_commands, load_command
 from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
-from penstock.cli.terminal import describe_refusal, print_error
+from penstock.cli.terminal import describe_refusal, print_error, terminable
 from penstock.errors import OperationError, PenstockError, SettingsError
 from penstock.operations import is_error_of_aws
 
@@ -55,13 +55,21 @@ exit codes:
   2  wrong usage, or a setting is missing or wrong
   130  interrupted by ctrl-C
   141  the program that reads the output has ended
+  143  ended by SIGTERM, with what ctrl-C does
 """
 _FAILED, _WRONG_USAGE = 1, 2
-_INTERRUPTED, _BROKEN_PIPE = 130, 141  # 128 and the number of the signal, as in a shell
+# 128 and the number of the signal, as in a shell.
+_INTERRUPTED, _BROKEN_PIPE, _TERMINATED = 130, 141, 143
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
     """Run one command and return its exit code."""
+    with terminable() as is_terminated:
+        code = _run(argv, environ)
+    return _TERMINATED if code == _INTERRUPTED and is_terminated() else code
+
+
+def _run(argv: Sequence[str] | None, environ: Mapping[str, str] | None) -> int:
     usage_code = _WRONG_USAGE
     _replace_closed()
     try:

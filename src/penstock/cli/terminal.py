@@ -1,4 +1,4 @@
-"""Output that is safe for the terminal: control characters in the data are escaped."""
+"""Output that is safe for the terminal, whose control characters are escaped, and what ends it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 from penstock.errors import SettingsError
 
@@ -136,6 +136,30 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(pressed)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def terminable() -> Iterator[Callable[[], bool]]:
+    """Let SIGTERM do what ctrl-C does, and yield a function that tells whether it came.
+
+    A program that runs commands in threads handles its signals itself.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        received.append(number)
+        handler = signal.getsignal(signal.SIGINT)
+        # A shell starts programs in its background with SIGINT ignored.
+        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield lambda: bool(received)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Progress:

@@ -179,12 +179,13 @@ def _with_output(words: Sequence[str]) -> Sequence[str]:
 async def _end_process(process: Process) -> int | None:
     """Return the exit code of a process, None if it has not ended by itself.
 
-    One whose output has not been read to the end may have more to print, and is stopped.
+    One whose output has not been read to the end may have more to print, and is stopped: first as
+    by ctrl-C, so that it ends what it has begun elsewhere, such as a query.
     """
     if process.stdout is not None and process.stdout.at_eof():
         with suppress(TimeoutError):
             return await asyncio.wait_for(process.wait(), _END_SECONDS)
-    for stop in (signal.SIGTERM, signal.SIGKILL):
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, stop)
         with suppress(TimeoutError):

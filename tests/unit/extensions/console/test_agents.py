@@ -65,7 +65,7 @@ def test_a_client_lists_the_tools_and_calls_one(tmp_path: Path) -> None:
     assert refused.content[0].text.startswith("found the profile ''")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_it_though_its_stdin_does_not(number: signal.Signals, code: int) -> None:
     words = [sys.executable, "-m", "penstock.cli", "mcp"]
     ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'

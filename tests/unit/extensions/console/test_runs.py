@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.extensions.console import runs
 from penstock.extensions.console.runs import Commands, Run
 
 _ENVIRON = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
@@ -72,6 +74,21 @@ def test_it_is_stopped_when_its_time_is_over() -> None:
 
     assert (found, run.code) == ([1], None)
     assert run.error == "the command was stopped after 0.5 s\n"
+
+
+@pytest.mark.parametrize("ignored", ["", "INT", "INT TERM"])
+def test_it_is_interrupted_before_it_is_ended(
+    ignored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_END_SECONDS", 0.5)
+    ended = tmp_path / "ended"
+    tells = (f'trap "echo {name} >{ended}; exit" {name};' for name in ("INT", "TERM"))
+    ignores = f'trap "" {ignored};' if ignored else ""
+    # The shell waits for a child that SIGKILL alone ends, if the shell ignores the other signals.
+    _run(f"""sh -c '{" ".join(tells)} {ignores} echo 1; sleep 600' --""", seconds=0.5)
+
+    said = {"": "INT\n", "INT": "TERM\n", "INT TERM": None}[ignored]
+    assert (ended.read_text() if ended.exists() else None) == said
 
 
 def test_it_is_stopped_when_nobody_reads_on() -> None:
