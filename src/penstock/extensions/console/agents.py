@@ -52,6 +52,7 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
                 await server.run(received, sent, server.create_initialization_options())
             finally:
                 end_stdin()
+                await reader.commands.finish()
 
     asyncio.run(serve())
     return 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,6 +40,7 @@ from penstock.extensions.console.values import FILTERS, escape_controls
 
 _HERE: Final = Path(__file__).parent
 _METHODS: Final = ["GET", "POST"]
+_CHANGE_SECONDS: Final = 30.0
 
 
 class Console:
@@ -53,6 +56,7 @@ class Console:
         self._reader = reader
         self._door = door
         self._audit = audit
+        self._changes: set[asyncio.Task[Shown]] = set()
         pages = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
@@ -88,7 +92,21 @@ class Console:
             ],
             middleware=[Middleware(Guard, door=self._door)],
             exception_handlers={HTTPException: self._show_refusal},
+            lifespan=self._finish,
         )
+
+    @asynccontextmanager
+    async def _finish(self, app: Starlette) -> AsyncGenerator[None]:
+        """Wait at the end for commands that change something, and interrupt those that go on."""
+        yield
+        if self._changes:
+            said = f"waiting up to {_CHANGE_SECONDS:g} s for a command that changes something"
+            print(f"penstock: {said}", file=sys.stderr)
+            _, late = await asyncio.wait(self._changes, timeout=_CHANGE_SECONDS)
+            for each in late:
+                each.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._reader.commands.finish()
 
     async def _show_overview(self, request: Request) -> Response:
         """Show both accounts side by side; the page's script loads the parts of each profile."""
@@ -198,10 +216,26 @@ class Console:
             raise HTTPException(400, f"found the step {step!r}, expected rehearse, ask or run")
         if self._audit is None:
             raise HTTPException(403, "this console only reads; start it with --allow-changes")
-        text = _describe_command(action.command, profile, values)
-        self._audit.add(text, stdin=values.get(action.command.stdin))
-        shown = await self._reader.change(profile, action.command, values)
-        self._audit.add(text, code=shown.run.code, error=shown.run.error)
+        change = asyncio.create_task(self._change(self._audit, action.command, profile, values))
+        self._changes.add(change)
+        change.add_done_callback(self._changes.discard)
+        return await asyncio.shield(change)  # the server cancels requests at its end
+
+    async def _change(
+        self, audit: AuditLog, command: Command, profile: Profile, values: Mapping[str, str]
+    ) -> Shown:
+        """Run a command that changes something, with a line of the log before and after it."""
+        text = _describe_command(command, profile, values)
+        audit.add(text, stdin=values.get(command.stdin))
+        code, said = None, "stopped with the console"
+        try:
+            shown = await self._reader.change(profile, command, values)
+            code, said = shown.run.code, shown.run.error
+        except Exception as error:
+            said = repr(error)
+            raise
+        finally:
+            audit.add(text, code=code, error=said)
         return shown
 
     async def _read_form(self, request: Request) -> Mapping[str, str]:

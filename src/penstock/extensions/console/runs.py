@@ -28,6 +28,8 @@ _SOME: Final = 64 * 1024
 _MOST_ERROR: Final = 64 * 1024
 _AT_ONCE: Final = 12
 _END_SECONDS: Final = 5.0
+# A call that a command without a limit has under way may take 65 s, and is not begun again.
+_CALL_SECONDS: Final = 70.0
 
 
 @dataclass(slots=True)
@@ -93,6 +95,12 @@ class Commands:
         path = f"{Path(sys.executable).parent}{os.pathsep}{environ.get('PATH', '')}"
         self._environ = {**environ, "PATH": path}
         self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._ending: set[asyncio.Task[int | None]] = set()
+
+    async def finish(self) -> None:
+        """Wait for the commands that are being stopped."""
+        if self._ending:
+            await asyncio.wait(self._ending)
 
     @asynccontextmanager
     async def run(
@@ -126,7 +134,11 @@ class Commands:
                 except TimeoutError:
                     run.error = f"the command was stopped after {seconds:g} s\n"
                 finally:
-                    run.code = await _end_process(run._process)
+                    patience = _CALL_SECONDS if seconds is None else _END_SECONDS
+                    ending = asyncio.create_task(_end_process(run._process, patience))
+                    self._ending.add(ending)
+                    ending.add_done_callback(self._ending.discard)
+                    run.code = await asyncio.shield(ending)  # also if it is cancelled once more
                     stderr.seek(0)
                     run.error += stderr.read(_MOST_ERROR).decode("utf-8", "replace")
 
@@ -176,19 +188,23 @@ def _with_output(words: Sequence[str]) -> Sequence[str]:
     return [*words[:place], "--output=json", *words[place:]]
 
 
-async def _end_process(process: Process) -> int | None:
+async def _end_process(process: Process, seconds: float) -> int | None:
     """Return the exit code of a process, None if it has not ended by itself.
 
     One whose output has not been read to the end may have more to print, and is stopped: first as
-    by ctrl-C, so that it ends what it has begun elsewhere, such as a query.
+    by ctrl-C, so that it ends what it has begun elsewhere, such as a query, in so many seconds.
     """
     if process.stdout is not None and process.stdout.at_eof():
         with suppress(TimeoutError):
             return await asyncio.wait_for(process.wait(), _END_SECONDS)
-    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    for stop, patience in (
+        (signal.SIGINT, seconds),
+        (signal.SIGTERM, _END_SECONDS),
+        (signal.SIGKILL, _END_SECONDS),
+    ):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, stop)
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _END_SECONDS)
+            await asyncio.wait_for(process.wait(), patience)
             break
     return None
