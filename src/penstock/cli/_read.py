@@ -89,7 +89,9 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     if flags.where:
         records = (each for each in records if _fits(flags.where, each))
     failed = 0
-    with Progress() as bar, suppress(KeyboardInterrupt):  # ctrl-C is the way to end --follow
+    # Ctrl-C is the way to end --follow; without it, what is printed is not all.
+    ends = (KeyboardInterrupt,) if flags.follow else ()
+    with Progress() as bar, suppress(*ends):
         if flags.follow:
             end_with_reader()
             if flags.end_with_stdin:

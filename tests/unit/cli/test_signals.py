@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from unittest.mock import patch
 
 import pytest
 
 from penstock.cli import main
+from penstock.operations import ReadRecord
 
 # `penstock cdc explain` waits where it reads its file.
 _PROGRAM = """
@@ -67,6 +69,25 @@ def test_sigterm_ends_a_command_that_serves(words: list[str]) -> None:
         process.terminate()
 
         assert process.wait(30) == 143
+
+
+@pytest.mark.parametrize(
+    ("words", "is_cut"), [([], True), (["--count=9"], True), (["--follow"], False)]
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_dump_that_is_cut_does_not_look_whole(
+    number: signal.Signals, words: list[str], is_cut: bool
+) -> None:
+    environ = {"KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY": "plaintext"}
+
+    def read(*_: object, **__: object) -> Iterator[ReadRecord]:
+        signal.raise_signal(number)
+        yield from ()
+
+    with patch("penstock.cli._read.read_records", read):
+        found = main(["read", "sensor", *words], environ)
+
+    assert found == (128 + number if is_cut else 0)
 
 
 def test_a_command_leaves_the_signals_of_its_program_as_they_were() -> None:
