@@ -149,13 +149,24 @@ def _run(
         configurationOverrides={"monitoringConfiguration": logs},
     )["jobRunId"]
     asked = {"applicationId": application, "jobRunId": run}
+    state = ""
+    try:
+        state = _wait_for_end(emr, asked, sleep)
+    finally:
+        if state not in _ENDED:  # an application cannot be stopped while a run of it goes on
+            emr.cancel_job_run(**asked)
+            state = _wait_for_end(emr, asked, sleep)
+    return state, str(run)
+
+
+def _wait_for_end(emr: Any, asked: dict[str, Any], sleep: Callable[[float], None]) -> str:
+    """Return the state of a run when it has ended, or took too long."""
     deadline = time.monotonic() + _SECONDS
     while (state := emr.get_job_run(**asked)["jobRun"]["state"]) not in _ENDED:
         if time.monotonic() > deadline:
-            emr.cancel_job_run(**asked)
             break
         sleep(_POLL_SECONDS)
-    return str(state), str(run)
+    return str(state)
 
 
 def _make_archive() -> bytes:

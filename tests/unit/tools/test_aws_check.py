@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import MagicMock
@@ -190,82 +189,6 @@ def test_an_answer_that_says_neither_settles_nothing(
 
     with stubber:
         assert account_probes.ask_kafka_pairs(session).expected is verdict
-
-
-_METRICS = '{"_aws": {"Timestamp": 0, "CloudWatchMetrics": []}, "penstock": "check"}'
-_PACKAGES = {"boto3": None, "numpy": "2.3", "pandas": "2.3", "pyarrow": "21.0"}
-_FOUND = {
-    "archive": [True, True],
-    "iceberg": ["iceberg-spark-runtime.jar"],
-    "packages": [_PACKAGES, _PACKAGES],
-    "region": {"AWS_REGION": "eu-central-1"},
-}
-
-
-class _Emr:
-    """EMR Serverless whose job prints what it is told to, into its bucket and its log group."""
-
-    def __init__(self, s3: Any, logs: Any, printed: dict[str, Any] | None, events: str) -> None:
-        self.s3, self.logs, self.printed, self.events = s3, logs, printed, events
-        self.states = iter(["STARTED", "STOPPED"])
-        self.deleted: list[str] = []
-
-    def create_application(self, **_: Any) -> dict[str, str]:
-        return {"applicationId": "app"}
-
-    def start_job_run(self, **given: Any) -> dict[str, str]:
-        monitoring = given["configurationOverrides"]["monitoringConfiguration"]
-        bucket = monitoring["s3MonitoringConfiguration"]["logUri"].split("/")[2]
-        program = given["jobDriver"]["sparkSubmit"]["entryPoint"].rpartition("/")[2]
-        compile(self.s3.get_object(Bucket=bucket, Key=program)["Body"].read(), program, "exec")
-        if self.printed is not None:
-            key = "logs/applications/app/jobs/run/SPARK_DRIVER/stdout.gz"
-            packed = gzip.compress(f"{_METRICS}\n{json.dumps(self.printed)}\n".encode())
-            self.s3.put_object(Bucket=bucket, Key=key, Body=packed)
-        group = monitoring["cloudWatchLoggingConfiguration"]["logGroupName"]
-        self.logs.create_log_stream(logGroupName=group, logStreamName="driver")
-        event = {"timestamp": int(time.time() * 1000), "message": self.events}
-        self.logs.put_log_events(logGroupName=group, logStreamName="driver", logEvents=[event])
-        return {"jobRunId": "run"}
-
-    def get_job_run(self, **_: Any) -> dict[str, Any]:
-        return {"jobRun": {"state": "SUCCESS"}}
-
-    def stop_application(self, **_: Any) -> None:
-        pass
-
-    def get_application(self, **_: Any) -> dict[str, Any]:
-        return {"application": {"state": next(self.states)}}
-
-    def delete_application(self, applicationId: str) -> None:
-        self.deleted.append(applicationId)
-
-
-@pytest.mark.parametrize(
-    ("printed", "events", "verdict"),
-    [
-        (_FOUND, _METRICS, True),
-        (_FOUND | {"archive": [True, False]}, _METRICS, False),
-        (_FOUND | {"region": {"AWS_REGION": None}}, _METRICS, False),
-        (_FOUND | {"packages": [_PACKAGES, _PACKAGES | {"pyarrow": None}]}, _METRICS, False),
-        (_FOUND, f"{_METRICS}\n{_METRICS}", False),
-        (None, _METRICS, None),
-    ],
-    ids=["expected", "archive", "region", "pyarrow", "two-lines-in-one-event", "nothing"],
-)
-def test_a_spark_job_tells_of_its_environment_and_nothing_stays(
-    account: Any, printed: dict[str, Any] | None, events: str, verdict: bool | None
-) -> None:
-    session = boto3.Session()
-    emr, clients = _Emr(account("s3"), account("logs"), printed, events), session.client
-    session.client = lambda name: emr if name == "emr-serverless" else clients(name)  # type: ignore[method-assign]
-
-    assert ask_spark_environment(session, lambda _: None).expected is verdict
-
-    assert emr.deleted == ["app"]
-    assert account("s3").list_buckets()["Buckets"] == []
-    assert account("iam").list_roles()["Roles"] == []
-    assert account("logs").describe_log_groups()["logGroups"] == []
 
 
 @pytest.mark.parametrize(
