@@ -304,7 +304,7 @@ def test_each_type_and_order_of_a_database(capture, spark, lake_folder, settings
 
 @pytest.mark.nightly
 def test_a_connector_without_offsets_reads_all_rows_again(capture, tables, job, seeded):
-    """It has lost its slot too, and flattens records from now on. Each table has a row then."""
+    """It has lost its slot too, and flattens records from now on. Each table has rows then."""
     running = capture[1]
     running.query(create_tables())
     running.connect("films", _TABLES, **SETTINGS)
@@ -313,6 +313,7 @@ def test_a_connector_without_offsets_reads_all_rows_again(capture, tables, job, 
     job.catch_up("first")
     running.worker.act("films", "stop")
     changes = f"{change_at_random(seeded, 20)} DELETE FROM film WHERE id < 10;"
+    changes += "INSERT INTO film (id) VALUES (50);"  # docs/cdc.md#a-snapshot-of-an-empty-table
     running.query(f"{changes} {write_marks('between')}")
     wait_until("the slot is free", lambda: running.query(_DROP_SLOT))
     running.connect("again", _TABLES, **SETTINGS, **UNWRAP)
