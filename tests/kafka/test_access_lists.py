@@ -190,7 +190,7 @@ def test_an_access_list_that_is_not_deleted_is_named(
 ) -> None:
     with logged_in(brokers, PRODUCER):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
-        monkeypatch.setattr(acls, "_delete", lambda admin, acl: None)
+        monkeypatch.setattr(acls, "_delete", lambda *_: None)
         message = (
             rf"access lists were not applied within 0.2 s: .*User:{name} ALLOW READ on topic a"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import pytest
 from kafka.admin import ConfigResource
@@ -13,7 +14,7 @@ from penstock.errors import (
     TopicChangeError,
     TopicForbiddenError,
 )
-from penstock.kafka import Security, Topic, apply_topics, drop_topic, topics
+from penstock.kafka import Security, Topic, _connection, apply_topics, drop_topic, topics
 from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -149,3 +150,33 @@ def test_a_topic_without_describe_permission(brokers: Brokers) -> None:
 
     with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be read: "):
         apply_topics(brokers.settings(Security.TLS), [Topic(name)])
+
+
+def test_many_missing_topics_take_few_requests(
+    brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [Topic(f"{name}-{i}", partitions=1) for i in range(60)]
+    logins: list[str] = []
+    read = _connection.open_connection
+
+    def count(server: str, *rest: Any) -> Any:
+        logins.append(server)
+        return read(server, *rest)
+
+    monkeypatch.setattr(_connection, "open_connection", count)
+    monkeypatch.setattr(topics, "_PAUSE_SECONDS", 1.0)
+
+    done = apply(brokers, *wanted)
+
+    assert done == tuple(f"topic {topic.name!r} was created" for topic in wanted)
+    assert all(partitions_of(brokers, topic.name) == 1 for topic in (wanted[0], wanted[-1]))
+    assert len(logins) < 60
+
+
+def test_the_topic_that_cannot_be_created_is_named(brokers: Brokers, name: str) -> None:
+    wide = f"{name}-wide"
+
+    with pytest.raises(BrokerError, match=rf"topic '{wide}' cannot be created: .*only 3 broker"):
+        apply(brokers, Topic(name, partitions=1), Topic(wide, replicas=9))
+
+    assert apply(brokers, Topic(name, partitions=1)) == ()

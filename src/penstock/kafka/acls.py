@@ -6,7 +6,7 @@ Only the access lists of the named users are changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +30,7 @@ from penstock.kafka.settings import KafkaSettings
 from penstock.kafka.topics import open_admin
 
 _PAUSE_SECONDS: Final = 0.05
+_AT_ONCE: Final = 100  # access lists of a request
 _USER: Final = "User:"  # the only type of principal that Kafka's own authorizer knows
 _ANY_HOST: Final = "*"
 _CLUSTER: Final = ("CLUSTER", "kafka-cluster")
@@ -152,18 +153,16 @@ def apply_access_lists(
     Raises:
         BrokerError: as in `apply_readers`.
     """
-    deadline = time.monotonic() + timeout_seconds
     every = set().union(*wanted.values())
     with closing(open_admin(settings)) as admin:
         found = _read_users(admin, wanted)
         missing, surplus = sorted(every - found), sorted(found - every)
         # Create before delete: a reader that changes is never without access.
-        for each in missing:
-            _create(admin, each)
-            report(each)
-        for each in surplus:
-            _delete(admin, each)
-            report(each)
+        for first in range(0, len(missing), _AT_ONCE):
+            _create(admin, missing[first : first + _AT_ONCE], report)
+        for first in range(0, len(surplus), _AT_ONCE):
+            _delete(admin, surplus[first : first + _AT_ONCE], report)
+        deadline = time.monotonic() + timeout_seconds
         # The controller answers before all brokers have the change.
         while (found := _read_users(admin, wanted)) != every:
             if time.monotonic() > deadline:
@@ -189,21 +188,32 @@ def _read_acls(admin: KafkaAdminClient, user: str | None) -> list[AccessList]:
         return [_from_kafka(acl) for acl in admin.describe_acls(asked)[0]]
 
 
-def _create(admin: KafkaAdminClient, wanted: AccessList) -> None:
-    problem = f"the access list {wanted} cannot be created"
-    # Each request has one access list: for several, the client does not say which one failed.
-    with translated_kafka_errors(problem):
-        failures = admin.create_acls([_to_kafka(wanted)])["failed"]
-    for kind in failures:
-        raise translate(kind(), problem, BrokerError)
+def _create(
+    admin: KafkaAdminClient, wanted: Sequence[AccessList], report: Callable[[AccessList], None]
+) -> None:
+    asked = {_to_kafka(each): each for each in wanted}
+    with translated_kafka_errors(f"the access list {wanted[0]} cannot be created"):
+        answer = admin.create_acls(list(asked))
+    for acl in answer["succeeded"]:
+        report(asked.pop(acl))
+    # The client says of the others only why they failed, in their order.
+    for each, kind in zip(asked.values(), answer["failed"], strict=True):
+        raise translate(kind(), f"the access list {each} cannot be created", BrokerError)
 
 
-def _delete(admin: KafkaAdminClient, surplus: AccessList) -> None:
-    problem = f"the access list {surplus} cannot be deleted"
-    with translated_kafka_errors(problem):
-        ((_, _, kind),) = admin.delete_acls([_to_kafka(surplus)])
-    if kind is not NoError:
-        raise translate(kind(), problem, BrokerError)
+def _delete(
+    admin: KafkaAdminClient, surplus: Sequence[AccessList], report: Callable[[AccessList], None]
+) -> None:
+    with translated_kafka_errors(f"the access list {surplus[0]} cannot be deleted"):
+        answers = admin.delete_acls([_to_kafka(each) for each in surplus])
+    failed = []
+    for each, (_, _, kind) in zip(surplus, answers, strict=True):
+        if kind is NoError:
+            report(each)
+        else:
+            failed.append((each, kind))
+    for each, kind in failed:
+        raise translate(kind(), f"the access list {each} cannot be deleted", BrokerError)
 
 
 def _to_kafka(each: AccessList) -> ACL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -26,7 +26,7 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
-from penstock.kafka._connection import PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka._connection import PROBE_SECONDS, check_topic, read_metadata
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka.login import client_options
 from penstock.kafka.probe import ask_brokers, check_access
@@ -34,6 +34,7 @@ from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 0.05
 _BROKER_DEFAULT = -1
+_TOPICS_AT_ONCE = 50  # Kafka refuses a request for over 10,000 partitions
 _TOPIC_CONFIG = "DYNAMIC_TOPIC_CONFIG"  # other sources are the brokers' configuration
 
 
@@ -78,19 +79,15 @@ def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: floa
         BrokerUnavailableError: the topic was not usable in time.
         BrokerError: the brokers refuse the topic.
     """
-    deadline = time.monotonic() + timeout_seconds
+    start = time.monotonic()
     options = client_options(settings)
     try:
         check_access(options, [topic.name])
         created = False
     except TopicNotFoundError:
-        created = _create(options, topic)
-    while (missing := _find_missing(options, topic.name)) is not None:
-        if time.monotonic() > deadline:
-            raise BrokerUnavailableError(
-                f"topic {topic.name!r} was not usable within {timeout_seconds:g} s: {missing}"
-            )
-        time.sleep(_PAUSE_SECONDS)
+        with closing(_build_client(options)) as admin:
+            created = _create(admin, [topic]) == {topic.name}
+    _await_leaders(options, [topic.name], timeout_seconds, start)
     return created
 
 
@@ -126,17 +123,23 @@ def apply_topics(
     """
     asked = list(topics)
     done: list[str] = []
-    with closing(open_admin(settings)) as admin:
+    options = client_options(settings)
+    with closing(_build_client(options)) as admin:
         found = _describe_topics(admin, [topic.name for topic in asked])
         for topic in asked:
             if topic.name in found:
                 _check(topic, found[topic.name])
+        missing = [topic for topic in asked if topic.name not in found]
+        for first in range(0, len(missing), _TOPICS_AT_ONCE):
+            _create(admin, missing[first : first + _TOPICS_AT_ONCE])
         for topic in asked:
             if topic.name in found:
                 done += _change(admin, topic, found[topic.name], timeout_seconds)
             else:
-                ensure_topic(settings, topic, timeout_seconds=timeout_seconds)
                 done.append(f"topic {topic.name!r} was created")
+    if missing:
+        names = [topic.name for topic in missing]
+        _await_leaders(options, names, timeout_seconds, time.monotonic())
     return tuple(done)
 
 
@@ -156,33 +159,55 @@ def drop_topic(settings: KafkaSettings, name: str) -> bool:
     return True
 
 
-def _create(options: dict[str, Any], topic: Topic) -> bool:
+def _create(admin: KafkaAdminClient, topics: Sequence[Topic]) -> set[str]:
+    """Create topics by one request; return the names of those that did not exist."""
     wanted = {
-        "num_partitions": topic.partitions,
-        "replication_factor": topic.replicas,
-        "configs": topic.properties,
+        topic.name: {
+            "num_partitions": topic.partitions,
+            "replication_factor": topic.replicas,
+            "configs": topic.properties,
+        }
+        for topic in topics
     }
-    problem = f"topic {topic.name!r} cannot be created"
-    with closing(_build_client(options)) as admin, translated_kafka_errors(problem):
-        answer = admin.create_topics({topic.name: wanted}, raise_errors=False)["topics"][0]
-    kind = for_code(answer["error_code"])
-    if kind not in (NoError, TopicAlreadyExistsError):
-        raise translate(kind(answer["error_message"]), problem, BrokerError)
-    return bool(kind is NoError)
+    with translated_kafka_errors(f"topic {topics[0].name!r} cannot be created"):
+        answers = admin.create_topics(wanted, raise_errors=False)["topics"]
+    created = set()
+    for answer in answers:
+        kind = for_code(answer["error_code"])
+        if kind is not TopicAlreadyExistsError:
+            problem = f"topic {answer['name']!r} cannot be created"
+            _raise_unless_done(kind, answer["error_message"], problem)
+            created.add(answer["name"])
+    return created
 
 
-def _find_missing(options: dict[str, Any], topic: str) -> BrokerError | None:
-    """Ask every broker: the response to a creation comes before all of them know the topic."""
+def _await_leaders(
+    options: dict[str, Any], names: list[str], timeout_seconds: float, start: float
+) -> None:
+    """Wait until every broker knows the topics and their leaders."""
+    while (missing := _find_missing(options, names)) is not None:
+        name, reason = missing
+        if time.monotonic() > start + timeout_seconds:
+            raise BrokerUnavailableError(
+                f"topic {name!r} was not usable within {timeout_seconds:g} s: {reason}"
+            )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _find_missing(options: dict[str, Any], names: list[str]) -> tuple[str, Exception] | None:
+    """Ask every broker: the response to a creation comes before all of them know the topics."""
+    name = names[0]
     try:
         for broker in ask_brokers(options, ()).brokers:
             deadline = time.monotonic() + PROBE_SECONDS
             server = f"{broker.host}:{broker.port}"
-            metadata = read_metadata(server, options, [topic], deadline)
-            check_topics(metadata)
-            if any(partition.leader_id < 0 for partition in metadata.topics[0].partitions):
-                return BrokerUnavailableError(f"{server} knows no leader of a partition")
+            for topic in read_metadata(server, options, names, deadline).topics:
+                name = topic.name
+                check_topic(topic)
+                if any(partition.leader_id < 0 for partition in topic.partitions):
+                    return name, BrokerUnavailableError(f"{server} knows no leader of a partition")
     except (TopicNotFoundError, BrokerUnavailableError) as error:
-        return error
+        return name, error
     return None
 
 
