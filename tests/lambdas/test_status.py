@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from penstock.errors import OperationError
 from penstock.operations import DeadLetterCount, KeptEvents, Status, VersionsLeft
 
 Metric = tuple[str, list[float], dict[str, str]]
-Invoke = Callable[[Status], tuple[list[Metric], str]]
+Invoke = Callable[["FakeReader"], tuple[list[Metric], str]]
 
 _HANDLER = Path(__file__).parents[2] / "lambdas/status/handler.py"
 _CONTEXT = SimpleNamespace(
@@ -23,11 +24,30 @@ _CONTEXT = SimpleNamespace(
     memory_limit_in_mb=512,
     aws_request_id="request",
     invoked_function_arn="arn:aws:lambda:eu-central-1:111122223333:function:penstock-status",
+    get_remaining_time_in_millis=lambda: 300_000,
 )
 
 _KEPT = (KeptEvents("penstock-producer", 60, True), KeptEvents("penstock-orders", 0, True))
 _LETTERS = (DeadLetterCount("errors", 3, {"oversize": 1, "truncated": 2}, 7_300, 9, True),)
 _VERSIONS = (VersionsLeft("penstock-producer", "sensor", 100, 20, 4),)
+
+
+@dataclass
+class FakeReader:
+    """Finds this open, and perhaps takes too long over the versions."""
+
+    status: Status
+    seconds: list[float] = field(default_factory=list)
+    is_killed: bool = False
+
+    def read_open(self) -> Status:
+        return replace(self.status, versions_left=())
+
+    def read_versions(self, seconds: float) -> Status:
+        self.seconds.append(seconds)
+        if self.is_killed:
+            raise SystemExit
+        return Status(versions_left=self.status.versions_left)
 
 
 @pytest.fixture
@@ -42,12 +62,12 @@ def invoke(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     handler = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(handler)
 
-    def invoke(status: Status) -> tuple[list[Metric], str]:
-        handler._reader = SimpleNamespace(read=lambda: status)
+    def invoke(reader: FakeReader) -> tuple[list[Metric], str]:
+        handler._reader = reader
         error = ""
         try:
             handler.lambda_handler({}, _CONTEXT)
-        except OperationError as raised:
+        except (OperationError, SystemExit) as raised:
             error = str(raised)
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         return [_read_metric(line) for line in lines if "_aws" in line], error
@@ -63,7 +83,7 @@ def _read_metric(line: dict[str, Any]) -> Metric:
 
 
 def test_each_count_is_a_metric(invoke: Invoke) -> None:
-    metrics, error = invoke(Status(_KEPT, _LETTERS, _VERSIONS))
+    metrics, error = invoke(FakeReader(Status(_KEPT, _LETTERS, _VERSIONS)))
 
     assert (metrics, error) == (
         [
@@ -88,7 +108,22 @@ def test_what_cannot_be_counted_has_no_metric_and_fails_the_function_at_its_end(
         (VersionsLeft("f", "sensor", 100, 20, problem="no answer"),),
     )
 
-    metrics, error = invoke(status)
+    metrics, error = invoke(FakeReader(status))
 
     assert metrics == [("KeptEvents", [0.0], {"FunctionName": "penstock-orders"})]
     assert error == "not everything was counted: SlowDown; throttled; no answer"
+
+
+def test_what_is_open_is_published_before_versions_are_read_in_the_time_that_is_left(
+    invoke: Invoke,
+) -> None:
+    reader = FakeReader(Status(_KEPT, _LETTERS, _VERSIONS), is_killed=True)
+
+    metrics, _ = invoke(reader)
+
+    assert [name for name, *_ in metrics] == ["KeptEvents"] * 2 + [
+        "OpenDeadLetters",
+        "OldestDeadLetter",
+        *["OpenDeadLetters"] * 2,
+    ]
+    assert reader.seconds == [290]

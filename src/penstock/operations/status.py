@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import json
 import math
+import threading
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, RegistryUnavailableError
 from penstock.producing import RejectedEvents
-from penstock.registry import SchemaRegistry, load_admin, load_registry
+from penstock.registry import SchemaRegistry, SchemaVersion, load_admin, load_registry
 from penstock.schemas import measure_definition
 from penstock.settings import Settings, setting
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, account_tables_setting
 
 MOST_COUNTED: Final = 10_000
 _REGISTRY_SECONDS: Final = 10
+_UNLIMITED_SECONDS: Final = 10**6
+_Reading = Future[tuple[SchemaVersion, ...]]
 
 
 class Budget(NamedTuple):
@@ -130,9 +135,9 @@ class Gauge(NamedTuple):
 class Status:
     """The counts of an account."""
 
-    kept_events: tuple[KeptEvents, ...]
-    dead_letter_tables: tuple[DeadLetterCount, ...]
-    versions_left: tuple[VersionsLeft, ...]
+    kept_events: tuple[KeptEvents, ...] = ()
+    dead_letter_tables: tuple[DeadLetterCount, ...] = ()
+    versions_left: tuple[VersionsLeft, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -185,14 +190,28 @@ class StatusReader:
         self._checks_registries = checks_registries
         self._producers = settings.producers or {}
         self._registries: dict[str, SchemaRegistry] = {}
+        self._readings: dict[tuple[str, str], _Reading] = {}
 
     def read(self) -> Status:
         """Count everything; one that cannot be counted does not keep the others from it."""
+        found, left = self.read_open(), self.read_versions(_UNLIMITED_SECONDS)
+        return replace(found, versions_left=left.versions_left)
+
+    def read_open(self) -> Status:
+        """Count kept events and dead letters."""
         return Status(
             tuple(self._count_events()) if self._settings.bucket else (),
             tuple(map(_count_letters, self._settings.tables)),
-            tuple(self._count_left(name, each) for name, each in self._producers.items() if each),
         )
+
+    def read_versions(self, seconds: float) -> Status:
+        """Count the versions that schemas have left.
+
+        Those of a schema that are not read in this time are read on, for the next call.
+        """
+        end = time.monotonic() + seconds
+        left = [self._count_left(name, each, end) for name, each in self._producers.items() if each]
+        return Status(versions_left=tuple(left))
 
     def _count_events(self) -> Iterator[KeptEvents]:
         """Count the events of the producers, and of others that have events in the bucket."""
@@ -209,9 +228,9 @@ class StatusReader:
             except PenstockError as error:
                 yield KeptEvents(name, problem=str(error))
 
-    def _count_left(self, producer: str, schema: Budget) -> VersionsLeft:
+    def _count_left(self, producer: str, schema: Budget, end: float) -> VersionsLeft:
         try:
-            versions = self._open(schema.registry).versions(schema.schema)
+            versions = self._read_all(schema, end)
             if not versions and self._checks_registries:
                 load_admin(schema.registry).list_names()  # raises if the registry is not there
         except PenstockError as error:
@@ -222,6 +241,31 @@ class StatusReader:
         room = math.floor(schema.budget * (1 - length))
         left = max(0, min(schema.budget - len(versions), room))
         return VersionsLeft(producer, schema.schema, schema.budget, schema.few, left)
+
+    def _read_all(self, schema: Budget, end: float) -> tuple[SchemaVersion, ...]:
+        """Return the versions of a schema, by a reading that may have begun in an earlier call."""
+        key = (schema.registry, schema.schema)
+        reading = self._readings.pop(key, None) or self._start_reading(schema)
+        try:
+            return reading.result(max(0, end - time.monotonic()))
+        except TimeoutError:
+            self._readings[key] = reading
+            raise RegistryUnavailableError(
+                f"the versions of schema {schema.schema} are not all read in time; the next count "
+                "goes on"
+            ) from None
+
+    def _start_reading(self, schema: Budget) -> _Reading:
+        found, registry = _Reading(), self._open(schema.registry)
+
+        def read() -> None:
+            try:
+                found.set_result(registry.versions(schema.schema))
+            except Exception as error:
+                found.set_exception(error)
+
+        threading.Thread(target=read, daemon=True).start()
+        return found
 
     def _open(self, url: str) -> SchemaRegistry:
         if url not in self._registries:
