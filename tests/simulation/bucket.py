@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -28,6 +29,10 @@ class SimulatedBucket:
         if trouble is not None:
             raise SinkUnavailableError(f"s3: {trouble}")
         return f"s3://simulated/{name}"
+
+    def put_each(self, objects: Iterable[tuple[str, bytes]]) -> list[str]:
+        """Write objects one after the other."""
+        return [self.put(name, content) for name, content in objects]
 
     def get(self, where: str) -> bytes:
         """Read an object."""

@@ -307,7 +307,7 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch, fault):
         (TableBatches, "write_batch", None, 0),  # before anything
         (Lake, "add", None, 1),  # a failure was told, and nothing written
         (DynamoDbTable, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
-        (ErrorTable, "mark_done", 0, 2),  # all is written, and nothing marked
+        (ErrorTable, "mark_all_done", 0, 2),  # all is written, and nothing marked
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, method, _die)

@@ -7,7 +7,7 @@ import json
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
@@ -20,7 +20,7 @@ from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.item_json import write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
-from penstock.sinks.row_update import update_row
+from penstock.sinks.row_update import Update, update_each, update_row
 from penstock.sinks.selection import Selection
 
 DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
@@ -192,7 +192,7 @@ class ErrorTable:
 
     def _count(self, row: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
         """Count a failed attempt in a row; return False if it has changed since it was read."""
-        return self._update_if(
+        update = self._make_update(
             row["id"],
             f"SET #attempts = #attempts + :one, {_FAILURE}, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
@@ -200,17 +200,22 @@ class ErrorTable:
             _UNTOLD,
             row["attempts"],
         )
+        return update_row(self._client, *update)
 
-    def mark_done(self, row_id: str, replay: str, attempts: int | None = None) -> bool:
+    def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.
 
-        It is not changed if it is gone, done or parked, or has a result of this replay, or if it
-        has other attempts than those with which it was tried: the call may have its effect after a
-        later replay has failed.
+        It is not changed if it is gone, done or parked, or has a result of this replay.
         """
-        changes = f"SET doneAt = :now, {_SETTLED}"
-        values = {":now": int(self._clock() * 1_000), **self._settle(replay)}
-        return self._update_if(row_id, changes, values, _UNTOLD, attempts)
+        return update_row(self._client, *self._make_done(row_id, replay))
+
+    def mark_all_done(self, rows: Iterable[DeadLetter], replay: str) -> list[bool]:
+        """Mark rows as `mark_done` does, except for one that has other attempts than it had.
+
+        The call may have its effect after a later replay has failed.
+        """
+        updates = (self._make_done(row.id, replay, row.attempts) for row in rows)
+        return update_each(self._client, updates)
 
     def mark_parked(
         self, row_id: str, where: str, replay: str, attempts: int | None = None
@@ -220,9 +225,17 @@ class ErrorTable:
         It also returns False if the row has other attempts: it may have been opened again. If this
         replay has parked it there already, it returns True: the first answer may have been lost.
         """
-        changes = f"SET parkedAt = :where, {_SETTLED}"
-        values = {":where": where, **self._settle(replay)}
-        return self._update_if(row_id, changes, values, f"{_PARKED} OR {_UNSETTLED}", attempts)
+        return update_row(self._client, *self._make_parked(row_id, where, replay, attempts))
+
+    def mark_all_parked(
+        self, rows: Iterable[DeadLetter], places: Iterable[str], replay: str
+    ) -> list[bool]:
+        """Mark rows, each as parked at its place, as `mark_parked` does."""
+        updates = (
+            self._make_parked(row.id, where, replay, row.attempts)
+            for row, where in zip(rows, places, strict=True)
+        )
+        return update_each(self._client, updates)
 
     def change(
         self,
@@ -244,7 +257,8 @@ class ErrorTable:
         if failure is not None:
             changes, values = f"{changes}, {_FAILURE}", {**values, **_make_values(failure)}
         open_as = f"{_UNSETTLED} AND {condition}" if condition else _UNSETTLED
-        return self._update_if(row_id, f"SET {changes}", values, open_as)
+        update = self._make_update(row_id, f"SET {changes}", values, open_as)
+        return update_row(self._client, *update)
 
     def find_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
         """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
@@ -322,22 +336,31 @@ class ErrorTable:
             left -= len(raw[name])
         return row
 
+    def _make_done(self, row_id: str, replay: str, attempts: int | None = None) -> Update:
+        changes = f"SET doneAt = :now, {_SETTLED}"
+        values = {":now": int(self._clock() * 1_000), **self._settle(replay)}
+        return self._make_update(row_id, changes, values, _UNTOLD, attempts)
+
+    def _make_parked(self, row_id: str, where: str, replay: str, attempts: int | None) -> Update:
+        changes = f"SET parkedAt = :where, {_SETTLED}"
+        values = {":where": where, **self._settle(replay)}
+        return self._make_update(row_id, changes, values, f"{_PARKED} OR {_UNSETTLED}", attempts)
+
     def _settle(self, replay: str) -> dict[str, Any]:
         return {":replay": replay, ":expires": int(self._clock()) + self._keep_seconds}
 
-    def _update_if(
+    def _make_update(
         self,
         row_id: str,
         update: str,
         values: Mapping[str, Any],
         condition: str,
         attempts: int | None = None,
-    ) -> bool:
-        """Update a row that is as the condition says, with these attempts if any are given."""
+    ) -> Update:
+        """Return the update of a row that is as the condition says, with any given attempts."""
         if attempts is not None:
             condition, values = f"{condition} AND {_AS_TRIED}", {":before": attempts, **values}
-        address = RowAddress.of(self._table, {"id": row_id})
-        return update_row(self._client, address, update, condition, values)
+        return RowAddress.of(self._table, {"id": row_id}), update, condition, values
 
     def _delay_seconds(self, failures: int) -> int:
         """Return the delay before the next retry; a table whose delays grow overrides it."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
 
 from penstock.aws import open_s3, translated_s3_errors
 from penstock.credentials import load_session
@@ -11,14 +15,17 @@ from penstock.errors import ObjectMissingError, SinkError
 if TYPE_CHECKING:
     from botocore.session import Session
 
+_WRITERS: Final = 8  # no more than a client has connections
+
 
 class ObjectStore:
-    """A bucket, for one thread; the first use connects."""
+    """A bucket, for several threads; the first use connects."""
 
     def __init__(self, bucket: str, session: Session | None = None) -> None:
         self._bucket = bucket
         self._session = session or load_session()
         self._s3: Any = None
+        self._lock = Lock()
 
     def put(
         self,
@@ -42,6 +49,18 @@ class ObjectStore:
                 Bucket=self._bucket, Key=name, Body=content, ContentType=content_type, **asked
             )
         return where
+
+    def put_each(self, objects: Iterable[tuple[str, bytes]]) -> list[str]:
+        """Write bytes under their names, eight objects at once, and return their URLs.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: as in `put`; some may be written.
+        """
+        left, places = iter(objects), list[str]()
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            while some := list(islice(left, _WRITERS)):
+                places += pool.map(self.put, *zip(*some, strict=True))
+        return places
 
     def get(self, where: str) -> bytes:
         """Return the bytes at a URL that `put` returned.
@@ -71,6 +90,7 @@ class ObjectStore:
         return name not in [each["Key"] for each in listed.get("Contents", ())]
 
     def _connect(self) -> Any:
-        if self._s3 is None:
-            self._s3 = open_s3(self._session)
-        return self._s3
+        with self._lock:
+            if self._s3 is None:
+                self._s3 = open_s3(self._session)
+            return self._s3

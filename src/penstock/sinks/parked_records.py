@@ -33,20 +33,24 @@ class ParkedRecords:
             SinkAccessDeniedError, SinkUnavailableError: some records may be written; the notice
                 may be missing.
         """
-        places = [self.put(record) for record in records]
+        places = self._store.put_each((_name(each), _write_line(each)) for each in records)
         if places:
             self.announce(places, Counter(record.reason for record in records), notice)
         return places
 
     def put(self, record: DeadLetter) -> str:
         """Write a record and return its URL; the caller sends the notice."""
-        return self._store.put(f"records/{record.id}.json", _write_line(record))
+        return self._store.put(_name(record), _write_line(record))
 
     def announce(self, places: Sequence[str], reasons: Mapping[str, int], notice: str) -> None:
         """Write the notice of records that were put."""
         content = {"parked": len(places), "reasons": reasons, "records": places}
         name = f"notices/{len(places)}-records-of-{notice}.json"
         self._store.put(name, json.dumps(content).encode())
+
+
+def _name(record: DeadLetter) -> str:
+    return f"records/{record.id}.json"
 
 
 def _write_line(record: DeadLetter) -> bytes:

@@ -15,6 +15,7 @@ from penstock.errors import Failure, Reason, RowExistsError, SinkUnavailableErro
 from penstock.framing import SchemaKey
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import (
+    DeadLetter,
     DynamoDbClient,
     ErrorTable,
     ObjectStore,
@@ -46,6 +47,12 @@ def _record(offset: int = 1, **changes: Any) -> FailedRecord:
     failure = Failure(values["reason"], values["detail"])
     schema, stage, seen = (values[name] for name in ("schema", "stage", "first_seen_ms"))
     return FailedRecord(record, failure, schema, stage, seen)
+
+
+def _mark_tried(rows: ErrorTable, replay: str, attempts: int) -> list[bool]:
+    """Mark the row of a record as done, which was tried when it had these attempts."""
+    found = {"id": _record().id, "kafkaTimestamp": 7, "reason": "truncated", "attempts": attempts}
+    return rows.mark_all_done([DeadLetter.describe(found)], replay)
 
 
 def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
@@ -212,10 +219,10 @@ def test_a_mark_that_comes_late_hides_no_later_failure(
     errors().keep([_record(1)])
     for replay, tried in (("r1", 0), ("r2", 1)):
         rows.count_failure(_record(1), replay)
-        assert not rows.mark_done(_record(1).id, replay, tried)
+        assert _mark_tried(rows, replay, tried) == [False]
 
-    assert not rows.mark_done(_record(1).id, "r1", 0)
-    assert rows.mark_done(_record(1).id, "r3", 2)
+    assert _mark_tried(rows, "r1", 0) == [False]
+    assert _mark_tried(rows, "r3", 2) == [True]
     (row,) = error_rows()
     assert (row["attempts"], row["replay"]) == (2, "r3")
 
@@ -226,15 +233,16 @@ def test_a_mark_that_comes_late_parks_no_row_that_was_opened_again(
     errors().keep([_record(1)])
     for replay in ("r1", "r2", "r3"):
         rows.count_failure(_record(1), replay)
-    park = partial(rows.mark_parked, _record(1).id, "s3://parked/1", "r3", 3)
-    assert park()
+    (tried,) = rows.read([_record(1).id])
+    park = partial(rows.mark_all_parked, [tried], ["s3://parked/1"], "r3")
+    assert park() == [True]
     error_table.update_item(
         Key={"id": _record(1).id},
         UpdateExpression="SET attempts = :none REMOVE parkedAt",
         ExpressionAttributeValues={":none": 0},
     )
 
-    assert not park()
+    assert park() == [False]
     (row,) = error_rows()
     assert "parkedAt" not in row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Barrier
 from unittest.mock import Mock
 
 import pytest
@@ -82,3 +83,25 @@ def test_a_client_is_built_by_the_first_object_only() -> None:
 
     assert [store.put(name, b"x") for name in "ab"] == ["s3://parked/a", "s3://parked/b"]
     assert session.create_client.call_count == 1
+
+
+def test_objects_are_written_eight_at_once_by_one_client() -> None:
+    session, together = Mock(), Barrier(8, timeout=60)
+    put = session.create_client.return_value.put_object
+    put.side_effect = lambda **_: together.wait()
+    names = [f"k{at}" for at in range(16)]
+
+    places = ObjectStore("parked", session).put_each((name, name.encode()) for name in names)
+
+    assert places == [f"s3://parked/{name}" for name in names]
+    written = {call.kwargs["Key"]: call.kwargs["Body"] for call in put.call_args_list}
+    assert written == {name: name.encode() for name in names}
+    assert session.create_client.call_count == 1
+
+
+def test_the_error_of_one_of_several_objects_is_raised() -> None:
+    session, refused = Mock(), _refused("AccessDenied")
+    session.create_client.return_value.put_object.side_effect = [None, refused, *[None] * 6]
+
+    with pytest.raises(SinkAccessDeniedError, match="cannot be written"):
+        ObjectStore("parked", session).put_each((f"k{at}", b"x") for at in range(9))

@@ -22,6 +22,7 @@ def _record(offset: int, **changes: Any) -> DeadLetter:
 def _build() -> tuple[ParkedRecords, Mock]:
     parking = Mock()
     parking.put.side_effect = lambda name, _: f"s3://parked/{name}"
+    parking.put_each.side_effect = lambda objects: [parking.put(*each) for each in objects]
     return ParkedRecords(parking), parking.put
 
 

@@ -33,13 +33,13 @@ def test_records_without_bytes_are_logged_once_and_others_are_retried(caplog):
     rows, parked = Mock(), Mock()
     rows.read.return_value = [replace(gone, lost="s3://b/k is not there"), spent]
     parked.park.return_value = ["s3://b/records/1"]
-    rows.mark_parked.return_value = True
+    rows.mark_all_parked.return_value = [True]
 
     counts = Replay(None, "r", rows, None, parked).run(Selection())
 
     assert (counts.lost, counts.selected, counts.parked) == (1, 1, 1)
     parked.park.assert_called_once_with([spent], "r-0")
-    rows.mark_parked.assert_called_once_with("t/0/1/7", "s3://b/records/1", "r", 3)
+    rows.mark_all_parked.assert_called_once_with([spent], ["s3://b/records/1"], "r")
     (said,) = caplog.messages
     assert said == (
         "the row t/0/0/7 cannot be tried again: s3://b/k is not there, expected what the row has "
@@ -53,7 +53,7 @@ def test_records_of_topics_that_the_job_does_not_read_are_told_from_those_that_w
     records = [DeadLetter.describe({**row, "id": each, "attempts": 3}) for each in ids]
     rows, parked = Mock(), Mock()
     rows.read.side_effect = lambda _, matches: filter(matches, records)
-    rows.mark_parked.return_value = True
+    rows.mark_all_parked.return_value = [True]
     parked.park.side_effect = lambda found, _: ["s3://b/k" for _ in found]
 
     def run(ends):
@@ -79,8 +79,8 @@ def test_a_row_that_was_deleted_meanwhile_is_not_counted():
     told_twice = replace(records[2], replay="r", settled=True)
     rows, parked = Mock(), Mock()
     rows.read.side_effect = [records, [failed, told_twice]]
-    rows.mark_done.side_effect = [True, False, False, False]
-    rows.mark_parked.return_value = False
+    rows.mark_all_done.return_value = [True, False, False, False]
+    rows.mark_all_parked.return_value = [False]
     parked.park.return_value = ["s3://b/records/4"]
 
     counts = Replay(Mock(), "r", rows, Mock(), parked).run(Selection())
@@ -97,15 +97,15 @@ def test_a_record_that_two_stages_gave_up_is_written_once_and_both_rows_are_mark
     ]
     spark, rows, parked = Mock(), Mock(), Mock()
     rows.read.side_effect = [records, []]
-    rows.mark_done.return_value = True
+    rows.mark_all_done.return_value = [True, True]
+    rows.mark_all_parked.return_value = []
     parked.park.return_value = []
 
     counts = Replay(spark, "r", rows, Mock(), parked).run(Selection())
 
     assert (counts.selected, counts.done) == (2, 2)
     assert spark.createDataFrame.call_args.args[0] == [(None, None, "t", 0, 1, 7, [])]
-    marked = [call.args for call in rows.mark_done.call_args_list]
-    assert marked == [("t/0/1/7", "r", 0), ("t/0/1/7/spark", "r", 1)]
+    rows.mark_all_done.assert_called_once_with(records, "r")
 
 
 @pytest.mark.parametrize("deletes", [True, False])
@@ -113,7 +113,8 @@ def test_a_tombstone_fails_only_if_no_table_deletes_its_row(deletes):
     row = {"id": "t/0/1/7", "kafkaTimestamp": 7, "reason": "unknown-schema"}
     rows, parked = Mock(), Mock()
     rows.read.side_effect = [[DeadLetter.describe(row)], []]
-    rows.mark_done.return_value = deletes  # a row that has a failure is not marked as done
+    rows.mark_all_done.return_value = [deletes]  # a row that has a failure is not marked as done
+    rows.mark_all_parked.return_value = []
     parked.park.return_value = []
 
     counts = Replay(Mock(), "r", rows, Mock(deletes=deletes), parked).run(Selection())

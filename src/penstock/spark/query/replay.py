@@ -167,11 +167,8 @@ class Replay:
         for each in records:
             if each.value is None and not self._batches.deletes:  # the batch only counts it
                 self._rows.count_failure(_fail_tombstone(each), self._name, selection)
-        left = [
-            each.id
-            for each in records
-            if not self._rows.mark_done(each.id, self._name, each.attempts)
-        ]
+        marks = self._rows.mark_all_done(records, self._name)
+        left = [each.id for each, is_done in zip(records, marks, strict=True) if not is_done]
         found = list(self._rows.read(left))  # without rows deleted meanwhile
         failed = [row for row in found if row.replay == self._name and not row.settled]
         return len(records) - len(left) + sum(row.settled for row in found), failed
@@ -179,10 +176,7 @@ class Replay:
     def _park(self, number: int, records: Sequence[DeadLetter]) -> int:
         """Park records; return the number whose rows still exist and were marked."""
         places = self._parked.park(records, f"{self._name}-{number}")
-        return sum(
-            self._rows.mark_parked(record.id, place, self._name, record.attempts)
-            for record, place in zip(records, places, strict=True)
-        )
+        return sum(self._rows.mark_all_parked(records, places, self._name))
 
 
 def _fail_tombstone(row: DeadLetter) -> FailedRecord:

@@ -1,0 +1,58 @@
+"""The rows of a batch are marked by calls at once, each as it was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.aws import AwsClient
+from penstock.errors import Failure, Reason, SinkRefusedError
+from penstock.records import FailedRecord, Record, Source
+from penstock.sinks import DeadLetter, ErrorTable, Selection
+
+_FAILURE = Failure(Reason.TRUNCATED, "cut off")
+
+
+def _record(offset: int) -> FailedRecord:
+    record = Record(Source("t", 0, offset), None, b"v", (), 7)
+    return FailedRecord(record, _FAILURE, None, "spark", 7)
+
+
+@pytest.mark.parametrize("parks", [True, False])
+def test_many_rows_are_marked_by_calls_at_once(
+    errors: Callable[..., ErrorTable],
+    rows: ErrorTable,
+    error_rows: Callable[[], list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+    parks: bool,
+) -> None:
+    errors().keep([_record(each) for each in range(60)])
+    tried = list(rows.read(rows.find(Selection())))
+    places = [f"s3://parked/{row.id}" for row in tried]
+    rows.mark_done(tried[30].id, "other")
+    sent, send = list[int](), AwsClient.send_each
+
+    def count(client: AwsClient, operation: str, bodies: list[bytes]) -> Any:
+        sent.append(len(bodies))
+        return send(client, operation, bodies)
+
+    monkeypatch.setattr(AwsClient, "send_each", count)
+    mark = rows.mark_all_parked(tried, places, "r") if parks else rows.mark_all_done(tried, "r")
+
+    assert mark == [row is not tried[30] for row in tried]
+    assert sent == [25, 25, 10]
+    found = {row["id"]: row.get("parkedAt") for row in error_rows() if row["replay"] == "r"}
+    assert found == {
+        row.id: place if parks else None
+        for row, place in zip(tried, places, strict=True)
+        if row is not tried[30]
+    }
+
+
+def test_a_mark_that_is_refused_is_an_error(rows: ErrorTable) -> None:
+    row = {"id": f"{'t' * 2_049}/0/1/7", "kafkaTimestamp": 7, "reason": "truncated"}
+
+    with pytest.raises(SinkRefusedError, match="UpdateItem was refused: ValidationException"):
+        rows.mark_all_done([DeadLetter.describe(row)], "r")
