@@ -168,16 +168,17 @@ class Clients:
             for page in pages:
                 yield from (each for each in page["TableList"] if each["Name"] in tables)
 
-    def list_partitions(self, table: GlueTable) -> list[dict[str, Any]]:
-        """Return the partitions of a table as the API returns them."""
+    def list_partitions(self, table: GlueTable) -> Iterator[dict[str, Any]]:
+        """Yield the partitions of a table as the API returns them, by pages."""
         if not table.partition_keys:
-            return []
+            return
         with translated_glue_errors(f"partitions of {table.name} cannot be read"):
             pages = self.get("glue").get_paginator("get_partitions")
             found = pages.paginate(
                 DatabaseName=table.found["DatabaseName"], TableName=table.found["Name"]
             )
-            return [each for page in found for each in page["Partitions"]]
+            for page in found:
+                yield from page["Partitions"]
 
     def set_columns(self, table: GlueTable, columns: Sequence[Mapping[str, Any]]) -> bool:
         """Replace a table's columns; return False if it was changed since it was read."""

@@ -27,7 +27,7 @@ from penstock.tables import (
 
 _NONE: Final = "no column"
 _PARTS: Final = re.compile(r"\[\]|\{\}|[^.\[\]{}]+")
-_Mismatch = tuple[str, str, str]
+Mismatch = tuple[str, str, str]
 _Pair = tuple[str, ColumnType, ColumnType | None]
 _OWN_TABLE: Final = "no column holds both types: write these records to a table of their own"
 _RENAME: Final = (
@@ -115,7 +115,7 @@ def compare_copy(place: str, found: Struct, target: Struct) -> list[Difference]:
     ]
 
 
-def compare_partition(columns: Sequence[Mapping[str, Any]], target: Struct) -> list[_Mismatch]:
+def compare_partition(columns: Sequence[Mapping[str, Any]], target: Struct) -> list[Mismatch]:
     """Return the columns of a Glue partition whose type cannot be read as the table's."""
     found, wanted = read_glue_columns(columns), lower_names(target)
     known = Struct(tuple(each for each in found.columns if wanted.find(each.name)))
@@ -197,14 +197,14 @@ def _describe_growth(place: str, growth: Growth) -> Iterator[Difference]:
         yield Difference(place, wider.path, str(wider.old), str(wider.new))
 
 
-def _own_mismatches(table: Struct) -> Iterator[_Mismatch]:
+def _own_mismatches(table: Struct) -> Iterator[Mismatch]:
     for own in OWN_COLUMNS.columns:
         column = table.find(own.name)
         if column and column.type != own.type:
             yield own.name, str(column.type), str(own.type)
 
 
-def _find_extra(table: Struct, event: Struct) -> Iterator[_Mismatch]:
+def _find_extra(table: Struct, event: Struct) -> Iterator[Mismatch]:
     """Yield columns that hold no field of the events."""
     held = Struct(tuple(each for each in table.columns if not each.is_own))
     for path, found, field in _pair_columns(held, event, by_field=True):
@@ -212,7 +212,7 @@ def _find_extra(table: Struct, event: Struct) -> Iterator[_Mismatch]:
             yield path, str(found), _NONE
 
 
-def _find_case_conflicts(table: Struct, path: str = "") -> Iterator[_Mismatch]:
+def _find_case_conflicts(table: Struct, path: str = "") -> Iterator[Mismatch]:
     seen: dict[str, str] = {}
     for column in table.columns:
         other = seen.setdefault(column.name.lower(), column.name)
@@ -225,7 +225,7 @@ def _find_case_conflicts(table: Struct, path: str = "") -> Iterator[_Mismatch]:
             yield from _find_case_conflicts(inside, f"{path}{column.name}.")
 
 
-def _find_mismatches(found: Struct, wanted: Struct) -> Iterator[_Mismatch]:
+def _find_mismatches(found: Struct, wanted: Struct) -> Iterator[Mismatch]:
     """Yield columns that are unknown, and leaves that cannot be read as the wanted type."""
     for path, type_, expected in _pair_columns(found, wanted):
         if expected is None:

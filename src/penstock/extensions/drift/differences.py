@@ -10,7 +10,7 @@ class Difference:
     """A difference at one place; `column` is a path with dots.
 
     `advice` says what to do; it is empty if `penstock schema sync` does it. `count` is the number
-    of files or rows that have it.
+    of partitions, files or rows that have it.
     """
 
     place: str

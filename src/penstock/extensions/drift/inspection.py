@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from penstock.errors import SinkUnavailableError
 from penstock.extensions.drift._clients import ATTEMPTS, THREADS, Clients, GlueTable
 from penstock.extensions.drift._comparison import (
     Footer,
+    Mismatch,
     compare_copy,
     compare_footers,
     compare_partition,
@@ -249,24 +252,42 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     columns = Struct(tuple(map(read_glue_column, found.storage.get("Columns", ()))))
     named = name_fields(columns, hold_event(Struct(), event, keys), event)
     plan = plan_table(place, named, event, keys)
-    listed = clients.list_partitions(found)
-    partitions = [
-        Difference(f"{place} partition {'/'.join(each['Values'])}", *mismatch, _PARTITION)
-        for each in listed
-        for mismatch in compare_partition(_storage(each).get("Columns", ()), plan.target)
-    ]
+    partitions, folders = _read_partitions(clients, found, plan.target)
     differences = (*plan.differences, *partitions)
-    places = {_storage(each).get("Location", "").rstrip("/") for each in listed}
-    inside = found.location.rstrip("/") + "/"
-    folders = (inside, *(each for each in sorted(places) if each and not each.startswith(inside)))
     return _Opened(
         name, clients, differences, plan.target, plan.growth, found=found, folders=folders
     )
 
 
-def _storage(partition: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = partition.get("StorageDescriptor", {})
-    return found
+def _read_partitions(
+    clients: Clients, table: GlueTable, target: Struct
+) -> tuple[list[Difference], tuple[str, ...]]:
+    """Return the differences of all partitions, and the folders of the table's files.
+
+    A table may have millions of partitions, each with all columns: none is kept.
+    """
+    counts: Counter[Mismatch] = Counter()
+    first: dict[Mismatch, str] = {}
+    inside, outside = table.location.rstrip("/") + "/", set()
+    compare = lru_cache(lambda text: compare_partition(json.loads(text), target))
+    for each in clients.list_partitions(table):
+        storage = each.get("StorageDescriptor", {})
+        place = storage.get("Location", "").rstrip("/")
+        if place and not place.startswith(inside):
+            outside.add(place)
+        for mismatch in compare(json.dumps(storage.get("Columns", ()))):
+            counts[mismatch] += 1
+            first.setdefault(mismatch, "/".join(each["Values"]))
+    found = [
+        Difference(
+            f"glue {table.name} {'partition' if count == 1 else 'partitions such as'} {first[it]}",
+            *it,
+            _PARTITION,
+            count,
+        )
+        for it, count in counts.items()
+    ]
+    return found, (inside, *sorted(outside))
 
 
 def _sync(

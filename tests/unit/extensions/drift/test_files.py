@@ -5,14 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
 
 from penstock.aws import AwsClient, Service
 from penstock.errors import OperationError, SinkUnavailableError
+from penstock.extensions.drift import _clients as drift_clients
+from penstock.extensions.drift import inspection
 from penstock.extensions.drift._clients import Clients
-from penstock.extensions.drift._comparison import Footer, compare_footers
+from penstock.extensions.drift._comparison import Footer, compare_footers, compare_partition
 from penstock.extensions.drift._footers import read_footer
 from penstock.extensions.drift.inspection import Limits, TableTarget, inspect_tables, sync_tables
 from penstock.extensions.parquet.glue_table import GlueTable
@@ -44,6 +47,46 @@ def test_a_table_of_the_job_keeps_a_field_beside_a_partition_key(lake: Lake) -> 
     lake.create_files("p", {"day_2": "string"}, "query", "batch", "part", "day")
 
     assert _find(lake, event) == []
+
+
+def test_partitions_that_differ_alike_are_one_difference_and_compared_once(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.create_files("p", {"a": "int"}, "day")
+    for day, type_ in (("1", "int"), ("2", "string"), ("3", "string"), ("4", "int")):
+        columns = [{"Name": "a", "Type": type_}]
+        lake.glue.create_partition(
+            DatabaseName=lake.database,
+            TableName="p",
+            PartitionInput={"Values": [day], "StorageDescriptor": {"Columns": columns}},
+        )
+    compared: list[Any] = []
+
+    def compare(columns: Any, target: Struct) -> Any:
+        compared.append(columns)
+        return compare_partition(columns, target)
+
+    monkeypatch.setattr(inspection, "compare_partition", compare)
+
+    assert _find(lake, event_of(a="int")) == [
+        ("glue db.p partitions such as 2", "a", "string", "int", 2)
+    ]
+    assert len(compared) == 2
+
+
+def test_partitions_are_read_page_by_page() -> None:
+    pages = [{"Partitions": [{"Values": [day]}]} for day in "12"]
+    read = iter(pages)
+    clients = Clients()
+    clients._clients["glue"] = Mock(**{"get_paginator.return_value.paginate.return_value": read})
+    table = drift_clients.GlueTable(
+        {"DatabaseName": "db", "Name": "p", "PartitionKeys": [{"Name": "day"}]}
+    )
+
+    found = iter(clients.list_partitions(table))
+
+    assert next(found) == {"Values": ["1"]}
+    assert next(read) is pages[1]
 
 
 def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
