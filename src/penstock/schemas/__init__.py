@@ -31,7 +31,7 @@ from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event, read_number, scan_value, write_value
 from penstock.schemas.infer import TypeRules, infer_schema
 from penstock.schemas.logical import Numbers, find_decimal, read_decimal
-from penstock.schemas.merge import extend_merge, merge_schemas
+from penstock.schemas.merge import extend_at_once, extend_merge, merge_schemas
 from penstock.schemas.names import avro_name, join_path
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
@@ -77,6 +77,7 @@ __all__ = [
     "decode_event",
     "diff_schemas",
     "encode",
+    "extend_at_once",
     "extend_merge",
     "find_decimal",
     "fit_event_time",

@@ -199,6 +199,14 @@ def tells_apart(root: AvroType) -> bool:
     return False
 
 
+def has_one_choice(root: AvroType) -> bool:
+    """Return whether each type has one name, and each union one type besides null."""
+    return not any(
+        type_.aliases or sum(branch.kind != "null" for branch in type_.branches) > 1
+        for type_ in _list_types(root)
+    )
+
+
 def _list_types(root: AvroType) -> list[AvroType]:
     """Return each type of a graph once, inner types before those that contain them."""
     found: dict[int, AvroType] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from penstock.schemas._merging import merge_types, tells_apart, unify_names
+from penstock.errors import SchemaConflictError
+from penstock.schemas._merging import has_one_choice, merge_types, tells_apart, unify_names
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema
@@ -41,6 +42,23 @@ def extend_merge(merged: Sequence[Schema], versions: Iterable[Schema], new: Sche
     if merged and tells_apart(resolve(extended)):
         merge_schemas([*versions, new])
     return extended
+
+
+def extend_at_once(merged: Sequence[Schema], new: Sequence[Schema]) -> Schema | None:
+    """Merge new versions with the merge of those before them, if any order of them has this merge.
+
+    Else it returns None: one contradicts another, or may contradict another until a later one comes
+    that has both types in a union, or both names.
+    """
+    types = [resolve(version) for version in merged]
+    if not all(map(has_one_choice, types)):
+        return None
+    types += map(resolve, new)
+    try:
+        root = unify_names(merge_types(types, ""))
+    except SchemaConflictError:
+        return None
+    return to_schema(root) if has_one_choice(root) else None
 
 
 def _name_flattened(types: Sequence[AvroType]) -> list[AvroType]:
