@@ -14,18 +14,33 @@ locals {
   # By way out: what lets a service in.
   ways_in = { for key, way in local.ways_out : key => way if contains(["brokers", "endpoints"], way.name) && way.cidr == null }
 
+  # In EKS the nodes keep the logs, and the brokers are in the manifest.
+  takers = var.eks != null && var.cluster_arn == null ? {
+    endpoints = ["ecr.api", "ecr.dkr"]
+    need      = "pods of EKS need ecr.api and ecr.dkr"
+    } : {
+    endpoints = ["ecr.api", "ecr.dkr", "logs", "ssm"]
+    need      = "Fargate needs ecr.api, ecr.dkr, logs and ssm"
+  }
+
+  environments = {
+    for name, service in var.services : name => merge(service.environment, {
+      AWS_REGION              = var.platform.region
+      KAFKA_BOOTSTRAP_SERVERS = local._logins[name].security == "tls" ? var.platform.brokers.tls_servers : var.platform.brokers.bootstrap_servers
+      KAFKA_SECRET_ARN        = local._logins[name].secret_arn
+      KAFKA_SECURITY          = local._logins[name].security
+    })
+  }
   containers = {
     for name, service in var.services : name => [{
       essential              = true
       image                  = service.image
       name                   = name
       readonlyRootFilesystem = true
+      # Tasks take the brokers for SCRAM from the parameter.
       environment = [
-        for key, value in merge(
-          service.environment,
-          { AWS_REGION = var.platform.region, KAFKA_SECRET_ARN = local._logins[name].secret_arn, KAFKA_SECURITY = local._logins[name].security },
-          local._logins[name].security == "tls" ? { KAFKA_BOOTSTRAP_SERVERS = var.platform.brokers.tls_servers } : {},
-        ) : { name = key, value = value }
+        for key, value in local.environments[name] : { name = key, value = value }
+        if key != "KAFKA_BOOTSTRAP_SERVERS" || local._logins[name].security == "tls"
       ]
       logConfiguration = {
         logDriver = "awslogs"

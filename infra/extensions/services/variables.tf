@@ -52,8 +52,8 @@ variable "platform" {
   })
 
   validation {
-    condition     = length(setsubtract(["ecr.api", "ecr.dkr", "logs", "ssm"], var.platform.network.interface_endpoints)) == 0
-    error_message = "The VPC has the endpoints ${join(", ", sort(var.platform.network.interface_endpoints))}; Fargate needs ecr.api, ecr.dkr, logs and ssm too; add them to network.interface_endpoints of the consumer's root."
+    condition     = length(setsubtract(local.takers.endpoints, var.platform.network.interface_endpoints)) == 0
+    error_message = "The VPC has the endpoints ${join(", ", sort(var.platform.network.interface_endpoints))}; ${local.takers.need} too; add them to network.interface_endpoints of the consumer's root."
   }
 }
 

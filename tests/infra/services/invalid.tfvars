@@ -1,4 +1,4 @@
 brokers_parameter = "brokers"
 eks               = { issuer = "https://oidc.eks.eu-central-1.amazonaws.com", namespace = "kafka" }
-platform          = merge(local.platform, { network = merge(local.platform.network, { interface_endpoints = ["glue"] }) })
+platform          = local.platform
 services          = { service-a = { image = "demo" } }
