@@ -45,7 +45,7 @@ def _fault(command: str) -> str:
     """What is wrong with a command, or nothing."""
     fault = ""
     match shlex.split(command):
-        case ["git", "clone", *_] | ["cd" | "jq", *_]:
+        case ["git", "clone", *_] | ["cd" | "jq", *_] | ["kubectl", "create" | "logs", *_]:
             pass
         case ["penstock", "rejected", "list" | "replay", *_]:
             pass
@@ -63,7 +63,11 @@ def _fault(command: str) -> str:
             fault = _terraform_fault(words)
         case [".venv/bin/python", "-m", module, *_]:
             fault = "" if importlib.util.find_spec(module) else f"no module {module}"
-        case [".venv/bin/python" | "cp", path, *_]:
+        case (
+            [".venv/bin/python" | "cp", path, *_]
+            | ["docker", "build", "-f", path, *_]
+            | ["kubectl", "apply", "-f", path]
+        ):
             fault = "" if (_ROOT / path).is_file() else f"no file {path}"
         case ["aws" | ".venv/bin/aws", service, operation, *words]:
             fault = _aws_fault(service, operation, words)
@@ -122,6 +126,7 @@ def test_every_command_exists(page: Path) -> None:
         (".venv/bin/python tools/terraform.py -chdir=infra/consumer init", ""),
         (".venv/bin/python tools/terraform.py -chdir=infra/modules init", "terraform needs"),
         ("cp infra/nothing.example infra/nothing", "no file infra/nothing.example"),
+        ("kubectl apply -f nothing.yaml", "no file nothing.yaml"),
         ("aws ec2 describe-availability-zones --region eu-central-1", ""),
         ("aws ec3 describe-availability-zones", "aws knows no service ec3"),
         ("aws ec2 describe-zones", "aws ec2 knows no describe-zones"),
