@@ -401,8 +401,8 @@ variable "producers" {
     error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"])}; give each producer that registers versions one of its own."
   }
   validation {
-    condition     = length(setintersection([for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy == "fixed"], [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"])) == 0
-    error_message = "Producers with the policy fixed have a schema to which others add versions: ${join(", ", setintersection([for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy == "fixed"], [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"]))}; a version that is added loses required fields and defaults, so give it another schema."
+    condition     = length(setintersection([for producer in values(var.producers) : "${try(producer.registry.url, "Glue")} ${coalesce(producer.schema, producer.topic)}" if producer.policy == "fixed"], [for producer in values(var.producers) : "${try(producer.registry.url, "Glue")} ${coalesce(producer.schema, producer.topic)}" if producer.policy != "fixed"])) == 0
+    error_message = "Producers with the policy fixed have a schema to which others add versions: ${join(", ", setintersection([for producer in values(var.producers) : "${try(producer.registry.url, "Glue")} ${coalesce(producer.schema, producer.topic)}" if producer.policy == "fixed"], [for producer in values(var.producers) : "${try(producer.registry.url, "Glue")} ${coalesce(producer.schema, producer.topic)}" if producer.policy != "fixed"]))}; a version that is added loses required fields and defaults, so give it another schema."
   }
 }
 

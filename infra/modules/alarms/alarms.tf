@@ -87,7 +87,7 @@ locals {
   _consumers = merge([
     for name in var.consumers : {
       "${trimprefix(name, "${var.prefix}-")}-held" = {
-        description = "Partitions that ${name} reads have waited for a schema for a quarter of an hour; see in /aws/lambda/${name} which one, and whether the registry and the reader role are there."
+        description = "Partitions that ${name} reads have waited for a schema, or for time, for a quarter of an hour; see in /aws/lambda/${name} which: look whether the registry and the reader role are there, or give the function more memory."
         namespace   = "Penstock", metric = "PartitionsHeld", statistic = "Maximum"
         dimensions  = { FunctionName = name }
         periods     = 3

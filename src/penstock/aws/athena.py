@@ -74,6 +74,7 @@ class Athena:
     ) -> None:
         self._workgroup = workgroup
         self._waits = Attempts(0.2, 5, wait_seconds)
+        self._total_seconds = total_seconds
         self._deadline = self._waits.clock() + total_seconds
         self._attempts = attempts
         session = session or load_session()
@@ -147,10 +148,10 @@ class Athena:
         finally:
             if not is_over:  # too late, or interrupted: nobody waits for its result
                 self._call(self._athena, "StopQueryExecution", asked)
-        raise SinkUnavailableError(
-            f"Athena's query {query} did not end within {waits.total_seconds:.0f} s, so it was "
-            "stopped"
-        )
+        told = f"Athena's query {query} did not end within {waits.total_seconds:.0f} s"
+        if waits != self._waits:
+            told += f", which were left of {self._total_seconds:.0f} s for all queries together"
+        raise SinkUnavailableError(f"{told}, so it was stopped")
 
     def _check(self, query: str, status: Mapping[str, Any]) -> None:
         if status["State"] == "SUCCEEDED":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -34,7 +34,7 @@ from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 0.05
 _BROKER_DEFAULT = -1
-_TOPICS_AT_ONCE = 50  # Kafka refuses a request for over 10,000 partitions
+_TOPICS_AT_ONCE, _PARTITIONS_AT_ONCE = 50, 10_000  # Kafka refuses more partitions of a request
 _TOPIC_CONFIG = "DYNAMIC_TOPIC_CONFIG"  # other sources are the brokers' configuration
 
 
@@ -130,8 +130,8 @@ def apply_topics(
             if topic.name in found:
                 _check(topic, found[topic.name])
         missing = [topic for topic in asked if topic.name not in found]
-        for first in range(0, len(missing), _TOPICS_AT_ONCE):
-            _create(admin, missing[first : first + _TOPICS_AT_ONCE])
+        for some in _divide(missing):
+            _create(admin, some)
         for topic in asked:
             if topic.name in found:
                 done += _change(admin, topic, found[topic.name], timeout_seconds)
@@ -141,6 +141,20 @@ def apply_topics(
         names = [topic.name for topic in missing]
         _await_leaders(options, names, timeout_seconds, time.monotonic())
     return tuple(done)
+
+
+def _divide(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
+    """Yield topics that one request may create."""
+    some: list[Topic] = []
+    partitions = 0
+    for topic in topics:
+        partitions += max(topic.partitions, 1)
+        if some and (partitions > _PARTITIONS_AT_ONCE or len(some) == _TOPICS_AT_ONCE):
+            yield some
+            some, partitions = [], max(topic.partitions, 1)
+        some.append(topic)
+    if some:
+        yield some
 
 
 def drop_topic(settings: KafkaSettings, name: str) -> bool:

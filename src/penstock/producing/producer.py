@@ -88,7 +88,11 @@ class EventProducer:
         self._base = base_fields(settings.shape)
         shape = settings.shape
         self._rules = TypeRules(
-            settings.numbers, settings.times, list_key_fields(shape), shape.event_time
+            settings.numbers,
+            settings.times,
+            list_key_fields(shape),
+            shape.event_time,
+            keeps_authored=settings.policy is not Policy.EXACT,
         )
         self._producer = producer
         self._versions = VersionSet(())

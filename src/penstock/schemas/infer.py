@@ -33,7 +33,8 @@ _FIELD_DEPTH = 2  # of the fields of the event itself
 # The characters that a definition takes for a field besides its name, at least.
 _FIELD_CHARACTERS = 49
 
-_NULL, _ARRAY, _RECORD = AvroType("null"), AvroType("array"), AvroType("record")
+_NULL, _RECORD = AvroType("null"), AvroType("record")
+_EMPTY = {kind: AvroType(kind) for kind in ("array", "map")}
 _TIMES = {
     Times.TEXT: AvroType("string"),
     **{
@@ -54,12 +55,15 @@ class TypeRules:
         plain: fields of the event itself whose values keep the types of JSON: keys and orders of
             rows are made of text, whole numbers and doubles.
         event_time: the base field that holds a time, as a number or as text.
+        keeps_authored: whether known fields keep what an author wrote of them, such as `doc`. Under
+            the policy exact they do not, so that an event has one form whatever is written later.
     """
 
     numbers: Numbers = Numbers.DOUBLE
     times: Times = Times.TEXT
     plain: Collection[str] = ()
     event_time: str | None = None
+    keeps_authored: bool = True
 
     @property
     def type_of_times(self) -> AvroType:
@@ -193,9 +197,11 @@ class _Inference:
             if type_ is not None:
                 fields.append(self._field(name, key, type_, was))
         fields.sort(key=lambda field: field.name)
-        empty = known or _RECORD
+        empty = known if known and self._rules.keeps_authored else _RECORD
         shape = (name, id(empty), *map(id, fields))
-        return self._once(shape, lambda: replace(empty, name=name, fields=tuple(fields)))
+        return self._once(
+            shape, lambda: replace(empty, name=name, aliases=(), fields=tuple(fields))
+        )
 
     def _infer(self, value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
         """Return the type of a value, or None if neither the value nor `known` decides it."""
@@ -233,7 +239,9 @@ class _Inference:
         types = list({id(type_): type_ for type_ in found if type_ is not None}.values())
         if not types:
             return known
-        empty = known or _ARRAY
+        empty = known or _EMPTY["array"]
+        if not self._rules.keeps_authored:
+            empty = _EMPTY[empty.kind]
         if empty.item is None or empty.item.nullable or any(item is None for item in items):
             types.insert(0, _NULL)
         key = (id(empty), *map(id, types))
@@ -253,8 +261,10 @@ class _Inference:
             self._spend(_FIELD_CHARACTERS + len(name))
         key = (record, json_name, id(type_), id(was))
         if key not in self._fields:
-            named = {} if name == json_name else {"jsonName": json_name}
-            self._fields[key] = _optional_field(name, type_, was.attributes if was else named)
+            attributes: Mapping[str, Any] = {} if name == json_name else {"jsonName": json_name}
+            if was and self._rules.keeps_authored:
+                attributes = was.attributes
+            self._fields[key] = _optional_field(name, type_, attributes)
         return self._fields[key]
 
     def _avro_name(self, key: str) -> str:

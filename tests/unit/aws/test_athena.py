@@ -107,7 +107,8 @@ def test_queries_share_the_time_that_all_of_them_have(monkeypatch: pytest.Monkey
     monkeypatch.setattr(athena, "AwsClient", lambda *_: service)
     made = Athena("work", 600, SimpleNamespace(), total_seconds=0)  # type: ignore[arg-type]
 
-    with pytest.raises(SinkUnavailableError, match="q did not end within 0 s, so it was stopped"):
+    said = "q did not end within 0 s, which were left of 0 s for all queries together, so it was st"
+    with pytest.raises(SinkUnavailableError, match=said):
         made.ask("SELECT 1", "lake")
 
     assert service.calls == ["StartQueryExecution", "GetQueryExecution", "StopQueryExecution"]

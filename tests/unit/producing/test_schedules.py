@@ -35,6 +35,7 @@ class _Client(MemoryRegistry):
     """A client of a shared store that can be cut off, and that another producer can outrun."""
 
     is_down = False
+    up_since: float = -100
     race: Callable[[], object] | None = None
 
     def _list_versions(self, name: str) -> Any:
@@ -67,6 +68,7 @@ class _World:
     time: FakeTime = field(default_factory=FakeTime)
     store: SchemaStore = field(default_factory=SchemaStore)
     deleted_at: float = -100
+    wasted: int = 0  # numbers of versions that were used up without a race
 
     def client(self) -> tuple[_Client, EventProducer]:
         """Build a producer with a registry client and caches of its own."""
@@ -89,6 +91,11 @@ class _World:
             self.store.delete(self.random.choice(usable).id)
             self.deleted_at = self.time.now
 
+    def count_failed(self) -> int:
+        """Count the versions that the registry refused after it had given them a number."""
+        stored = self.store.list_versions(_SUBJECT)
+        return sum(each.status is VersionStatus.FAILURE for each in stored)
+
 
 def _run(world: _World, steps: int) -> list[str]:
     """Run a schedule; return what its events became."""
@@ -101,23 +108,26 @@ def _run(world: _World, steps: int) -> list[str]:
         if action < 0.1:
             world.delete()
         elif action < 0.2:
-            client.is_down = not client.is_down
+            client.is_down, client.up_since = not client.is_down, world.time.now
         elif action < 0.4:
             world.time.sleep(world.random.choice([1, 20, 31]))
         else:
             if action > 0.8:
                 other = world.client()[1]
                 client.race = lambda other=other: send(other, world.event())  # type: ignore[misc]
-            event = world.event()
+            event, before, has_race = world.event(), world.count_failed(), client.race is not None
             (outcome,) = send(producer, event)
             client.race = None
+            world.wasted += 0 if has_race else world.count_failed() - before
             became.append(_check(world, client, event, outcome))
     return became
 
 
 def _check(world: _World, client: _Client, event: dict[str, Any], outcome: Outcome) -> str:
+    # A producer learns of a deletion when it reads the list again.
+    known_for = world.time.now - max(world.deleted_at, client.up_since)
     if isinstance(outcome, Produced):
-        if world.time.now - world.deleted_at > 30 and not client.is_down:
+        if known_for > 30 and not client.is_down:
             reader = MemoryRegistry(world.store)
             assert reader.get(outcome.registration.version.key).schema
         return "written"
@@ -128,7 +138,8 @@ def _check(world: _World, client: _Client, event: dict[str, Any], outcome: Outco
         return "undelivered"
     (fresh,) = send(world.client()[1], event)
     assert isinstance(fresh, Refusal), (event, outcome.error)
-    assert fresh.is_final
+    # The version that was in the way may be deleted by now, and a refused one be in its place.
+    assert fresh.is_final or fresh.reason == "SchemaRefusedError"
     return "rejected"
 
 
@@ -200,15 +211,16 @@ def test_a_deleted_version_is_not_written_once_the_list_is_read_again(world: _Wo
     assert producer.version_count == 3
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_no_event_that_a_fresh_producer_accepts_is_rejected(seed: int, topic: FakeTopic) -> None:
-    mode, policy = _MODES[seed % 4], [Policy.EXACT, Policy.GROW][seed // 4 % 2]
-    world = _World(random.Random(seed), topic, mode, policy)
+def test_no_event_that_a_fresh_producer_accepts_is_rejected(
+    seeded: random.Random, trials: Callable[[int, int], int], topic: FakeTopic
+) -> None:
+    became: set[str] = set()
+    for at in range(trials(16, 2_000)):
+        mode, policy = _MODES[at % 4], [Policy.EXACT, Policy.GROW][at // 4 % 2]
+        world = _World(random.Random(seeded.random()), topic, mode, policy)
 
-    became = _run(world, 60)
+        became.update(_run(world, 60))
 
-    assert {"written", "rejected", "undelivered"}.issuperset(became)
-    assert len(set(became)) > 1
-    stored = world.store.list_versions(_SUBJECT)
-    failed = [each.number for each in stored if each.status is VersionStatus.FAILURE]
-    assert len(failed) <= 3, "only races and a rule with two readings cost numbers"
+        # Besides races, only a rule with two readings costs numbers.
+        assert world.wasted <= (3 if mode in {Compatibility.FULL, Compatibility.FORWARD} else 0)
+    assert became == {"written", "rejected", "undelivered"}

@@ -15,6 +15,7 @@ from penstock.errors import SchemaConflictError, VersionBudgetError
 from penstock.schemas import (
     Policy,
     Schema,
+    TypeRules,
     VersionSet,
     canonical_form,
     check_compatibility,
@@ -39,7 +40,8 @@ class _Story:
     def send(self, event: dict[str, Any]) -> int:
         """Give the number of the version that the event is encoded with."""
         known = merge_schemas(self.versions) if self.versions else None
-        inferred = infer_schema(event, "reading", known, BASE_FIELDS)
+        rules = TypeRules(keeps_authored=self._policy is not Policy.EXACT)
+        inferred = infer_schema(event, "reading", known, BASE_FIELDS, rules)
         chosen = VersionSet(self.versions).choose(inferred, self._policy, self._budget)
         texts = [canonical_form(version) for version in self.versions]
         if canonical_form(chosen) not in texts:
@@ -102,6 +104,22 @@ def test_grow_keeps_what_an_author_wrote_of_known_fields() -> None:
     assert [story.send(event) for event in events] == [1] * 5
     assert story.send({"c": True}) == 2
     assert story.versions[1]["doc"] == "what a sensor saw"
+
+
+def test_exact_keeps_the_version_of_an_event_whatever_an_author_writes() -> None:
+    story = _Story(Policy.EXACT)
+    fields = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
+    authored = {
+        "type": "record",
+        "name": "com.acme.reading",
+        "fields": [*fields, {"name": "a", "type": ["null", "long"], "default": None, "doc": "x"}],
+    }
+    story.versions.append(load_schema(json.dumps(authored)))
+    number = story.send({"a": 1})
+
+    story.versions.append(load_schema(json.dumps(authored).replace('"x"', '"y"')))
+
+    assert [story.send({"a": 1}) for _ in range(3)] == [number] * 3
 
 
 def test_grow_does_not_depend_on_the_order_of_events() -> None:

@@ -58,6 +58,22 @@ def test_the_time_counts_from_the_outage() -> None:
     assert time.pauses == [1, 2, 1]
 
 
+def test_a_batch_that_fails_late_each_time_ends_the_query() -> None:
+    time, tries = FakeTime(), []
+
+    def write_batch() -> None:
+        time.now += 400
+        tries.append(time.now)
+        raise SinkUnavailableError("down")
+
+    with pytest.raises(SinkUnavailableError):
+        retry_outages(
+            write_batch, Attempts(1, 4, 15, sleep=time.sleep, clock=time.clock), lambda: True
+        )
+
+    assert len(tries) == 4
+
+
 @pytest.mark.parametrize("error", [SinkAccessDeniedError("no"), LostRecordsError("2"), OSError()])
 def test_other_errors_end_the_query(error: PenstockError | OSError) -> None:
     write_batch = Mock(side_effect=error)

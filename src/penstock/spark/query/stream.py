@@ -41,6 +41,7 @@ from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=300)
+_MOST_OUTAGES: Final = 3  # of a batch
 _OUTAGES: Final = (BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError)
 
 
@@ -125,12 +126,13 @@ def retry_outages(
 
     Everything that a batch does is idempotent. If the query ended instead, all that Spark has
     compiled would be lost. The time of the attempts counts from the outage: one that comes after a
-    longer time of work is another outage.
+    longer time of work is another outage, of which there are few.
 
     Raises:
         PenstockError: as `write_batch` does; that of an outage after the last attempt.
     """
     pauses: Iterator[None] | None = None
+    outages = 0
     while True:
         started = attempts.clock()
         try:
@@ -138,9 +140,10 @@ def retry_outages(
         except _OUTAGES as error:
             _LOG.warning("the batch is written again: %s", error)
             if pauses is None or attempts.clock() - started > attempts.total_seconds:
+                outages += 1
                 pauses = iter(attempts)
                 next(pauses)  # the attempt that failed
-            is_over = next(pauses, True)
+            is_over = outages > _MOST_OUTAGES or next(pauses, True)
             if is_over or not is_active():
                 raise
 

@@ -12,13 +12,14 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.secretsmanager.SecretsManagerClient;
+import software.amazon.awssdk.services.secretsmanager.SecretsManagerClientBuilder;
 
 /**
  * Reads the password of each connection to PostgreSQL from Secrets Manager, with the role of the worker.
  *
  * <p>A password that changes is used by the next connection; no configuration holds it, and nothing restarts. The
- * property {@code secret} names the secret, a JSON object with {@code password}, and {@code region} its region, which
- * a worker of MSK Connect does not know. An error is one of the connection, which Debezium tries again.
+ * property {@code secret} names the secret, a JSON object with {@code password}, and {@code region} its region, without
+ * which the worker must know it; one of MSK Connect does not. An error is one of the connection, which Debezium tries again.
  */
 public final class SecretPassword implements AuthenticationPlugin {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -32,13 +33,12 @@ public final class SecretPassword implements AuthenticationPlugin {
 
     @Override
     public char[] getPassword(AuthenticationRequestType type) throws PSQLException {
-        if (region == null) {
-            throw fail("cannot be read: driver.region is missing; expected its region");
+        SecretsManagerClientBuilder builder =
+                SecretsManagerClient.builder().httpClient(UrlConnectionHttpClient.create());
+        if (region != null) {
+            builder.region(Region.of(region));
         }
-        try (SecretsManagerClient client = SecretsManagerClient.builder()
-                .region(Region.of(region))
-                .httpClient(UrlConnectionHttpClient.create())
-                .build()) {
+        try (SecretsManagerClient client = builder.build()) {
             return readPassword(client.getSecretValue(each -> each.secretId(secret)).secretString());
         } catch (SdkException error) {
             throw fail("cannot be read: " + error.getMessage());
