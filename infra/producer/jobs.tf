@@ -125,6 +125,8 @@ module "emr" {
   }
   cluster = each.value
   network = {
+    # An existing VPC may have one.
+    endpoint  = !contains(keys(try(var.network.existing.interface_endpoints, {})), "emr-service-cell01")
     vpc_id    = module.network.vpc_id
     subnet_id = values(module.network.workload_subnet_ids)[0]
     egress    = local.job_egress

@@ -23,6 +23,8 @@ module "cluster" {
   }
   cluster = var.cluster
   network = {
+    # An existing VPC may have one.
+    endpoint  = !contains(var.platform.network.interface_endpoints, "emr-service-cell01")
     vpc_id    = var.platform.network.vpc_id
     subnet_id = var.platform.network.subnet_ids[0]
     egress    = var.platform.network.egress

@@ -63,9 +63,10 @@ variable "platform" {
         prefix_list_id    = optional(string)
         security_group_id = optional(string)
       }))
-      emr_buckets = bool
-      subnet_ids  = list(string)
-      vpc_id      = string
+      emr_buckets         = bool
+      interface_endpoints = list(string)
+      subnet_ids          = list(string)
+      vpc_id              = string
     })
     retention = object({ force_destroy = bool, key_deletion_days = number, log_days = number })
   })

@@ -133,7 +133,7 @@ resource "aws_iam_role_policy" "service" {
   role = aws_iam_role.service.name
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
+    Statement = concat([
       {
         Sid    = "StartInTheSubnet"
         Effect = "Allow"
@@ -173,13 +173,6 @@ resource "aws_iam_role_policy" "service" {
         Condition = local.own_existing
       },
       {
-        # Not CreateVpcEndpoint: the endpoint is there.
-        Sid      = "UseTheEndpoint"
-        Effect   = "Allow"
-        Action   = ["ec2:ModifyVpcEndpoint"]
-        Resource = [aws_vpc_endpoint.service.arn, "${local.ec2}:security-group/${aws_security_group.access.id}", "${local.ec2}:subnet/${var.network.subnet_id}"]
-      },
-      {
         Sid       = "SetRulesOfItsGroups"
         Effect    = "Allow"
         Action    = ["ec2:AuthorizeSecurityGroupEgress", "ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"]
@@ -217,6 +210,12 @@ resource "aws_iam_role_policy" "service" {
         Resource  = [module.key.arn]
         Condition = { Bool = { "kms:GrantIsForAWSResource" = "true" } }
       },
-    ]
+      ], [for endpoint in aws_vpc_endpoint.service : {
+        # Not CreateVpcEndpoint: the endpoint is there.
+        Sid      = "UseTheEndpoint"
+        Effect   = "Allow"
+        Action   = ["ec2:ModifyVpcEndpoint"]
+        Resource = [endpoint.arn, "${local.ec2}:security-group/${aws_security_group.access.id}", "${local.ec2}:subnet/${var.network.subnet_id}"]
+    }])
   })
 }

@@ -69,8 +69,11 @@ resource "aws_vpc_security_group_ingress_rule" "access" {
 }
 
 # EMR makes one itself if the service role may, and a destroy would not find it: its group could not be deleted. The group of
-# the other endpoints lets in an existing VPC, whose own clusters this private name leads here too.
+# the other endpoints lets in an existing VPC, whose own clusters this private name leads here too. To one that the VPC has,
+# a way of network.egress leads, and EMR needs no right to modify it.
 resource "aws_vpc_endpoint" "service" {
+  count = var.network.endpoint ? 1 : 0
+
   vpc_id              = var.network.vpc_id
   vpc_endpoint_type   = "Interface"
   service_name        = "aws.api.${var.region}.emr-service-cell01"

@@ -66,6 +66,8 @@ variable "cluster" {
 variable "network" {
   description = "The VPC, the private subnet and the egress of the nodes: each rule is a TCP port (or the ports up to to_port) of a range of addresses (cidr), a prefix list or a security group, by name."
   type = object({
+    # Whether to make EMR's endpoint: without it, a rule of egress leads to the one that the VPC has.
+    endpoint  = optional(bool, true)
     vpc_id    = string
     subnet_id = string
     egress = map(object({

@@ -39,7 +39,7 @@ variable "existing" {
   description = "A VPC that is there already, with DNS hostnames and resolution on, and a private subnet for each of zone_ids; only endpoints that it lacks are made in it."
   type = object({
     vpc_id = string
-    # By service, such as glue: the security group of the endpoint, which must let in port 443 from the VPC: it gets no rule.
+    # By service, such as glue or emr-service-cell01: the security group of the endpoint, which must let in port 443 from the VPC: it gets no rule.
     interface_endpoints = optional(map(string), {})
     # The prefix lists of its gateway endpoints, by service: dynamodb and s3.
     prefix_list_ids = optional(map(string), {})
