@@ -140,6 +140,11 @@ variable "scrapers" {
   description = "Security groups that may read the brokers' Prometheus metrics on ports 11001 and 11002, by name."
   type        = map(string)
   default     = {}
+
+  validation {
+    condition     = length(values(var.scrapers)) == length(distinct(values(var.scrapers)))
+    error_message = "Scrapers share the security groups ${join(", ", [for id, names in { for name, id in var.scrapers : id => name... } : "${id} (${join(", ", names)})" if length(names) > 1])}; name each group once, since EC2 takes one rule for it."
+  }
 }
 
 variable "subnet_ids" {

@@ -14,5 +14,6 @@ cluster = {
   }
 }
 retention  = { secret_recovery_days = 1 }
+scrapers   = { agent = "sg-1", prometheus = "sg-1", spare = "sg-2" }
 subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2", "euc1-az3" = "subnet-3" }
 vpc_id     = "vpc-1"
