@@ -33,16 +33,23 @@ def _by_two_queries(rows):
     rows.unpersist()
 
 
+def _after_a_look(rows):
+    assert not rows.isEmpty()
+    assert len(rows.take(1)) == rows.limit(1).count() == 1
+    rows.write.format("noop").mode("overwrite").save()
+
+
 @pytest.mark.parametrize(
     "run",
     [
+        _after_a_look,
         lambda rows: rows.write.format("noop").mode("overwrite").save(),
         lambda rows: rows.select("id").filter("id <> 2").collect(),
         lambda rows: rows.groupBy("kind").count().collect(),
         lambda rows: count_by_reason(rows, lambda each: iter([Counter(tests=len(list(each)))])),
         _by_two_queries,
     ],
-    ids=["written", "filtered again", "shuffled", "as an RDD", "cached"],
+    ids=["looked at", "written", "filtered again", "shuffled", "as an RDD", "cached"],
 )
 def test_each_filter_counts_the_rows_that_pass_it(spark, rows, run):
     adaptive = "spark.sql.adaptive.enabled"
