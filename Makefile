@@ -4,6 +4,9 @@
 SHELL := /bin/bash
 VENV := .venv/bin
 
+# Endpoints on this machine are plain http, downloads https: Python would ask a proxy for the former.
+unexport http_proxy HTTP_PROXY
+
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 

@@ -37,14 +37,24 @@ find_python() {
     done
 }
 
+usable_jdk() {
+    case "$("$1" -version 2>/dev/null)" in
+    "javac 17"* | "javac 21"*) ;;
+    *) return 1 ;;
+    esac
+}
+
 check_machine() {
+    case "$PWD" in
+    *[[:space:]]*) fail "Java cannot use a folder whose path has a blank: clone into another one than $PWD" ;;
+    esac
     python=$(find_python)
     [ -n "$python" ] ||
         lacks "Python 3.11, 3.12 or 3.13 with venv: apt install python3 python3-venv, or pyenv install 3.13"
-    case "$(javac -version 2>&1)" in
-    "javac 17"* | "javac 21"*) ;;
-    *) lacks "JDK 17 or 21 (javac on PATH): apt install openjdk-17-jdk-headless, or adoptium.net" ;;
-    esac
+    usable_jdk javac ||
+        lacks "JDK 17 or 21 (javac on PATH): apt install openjdk-17-jdk-headless, or adoptium.net"
+    [ -z "${JAVA_HOME:-}" ] || usable_jdk "$JAVA_HOME/bin/javac" ||
+        lacks "JDK 17 or 21 in JAVA_HOME, which is $JAVA_HOME: unset it, or set it to such a JDK"
     mvn -version >/dev/null 2>&1 || lacks "Maven 3.8 or later (mvn): apt install maven"
     case "$(CHECKPOINT_DISABLE=1 terraform version 2>/dev/null)" in
     "Terraform v1."1[1-9]* | "Terraform v1."[2-9][0-9]* | "Terraform v"[2-9]*) ;;

@@ -13,6 +13,7 @@ from typing import Any
 from demo.accounts import ROOT, Account, Local
 from demo.cdc.films import CREATE, TABLES
 from demo.screen import StepFailedError
+from localcloud.services.rds.programs import find_programs
 from tools.build_plugin import APICURIO
 from tools.local_root import allow_destroy, copy_infra
 from tools.terraform import VERSION, init_words
@@ -50,7 +51,12 @@ class FilmAccount:
         if not (self.account.folder / ".terraform").is_dir():
             self.account.run(*init_words(VERSION, os.environ))
         tables = [f"public.{table}" for table in TABLES]
-        given = {"account_id": _ID, "plugin": str(ROOT / "build" / APICURIO), "tables": tables}
+        given = {
+            "account_id": _ID,
+            "plugin": str(ROOT / "build" / APICURIO),
+            "postgresql": find_programs().version.partition(".")[0],
+            "tables": tables,
+        }
         self.account.apply(**given, **changes)
 
     @property

@@ -219,6 +219,13 @@ def test_status_and_logs_show_the_calls(shared):
     assert "found no log 'nobody', expected one of: calls, server" in unknown.stderr
 
 
+def test_a_proxy_of_the_shell_is_not_asked(shared, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    assert _run(shared, "status").returncode == 0
+
+
 def test_logs_of_a_function_are_those_of_its_log_group(shared):
     endpoint = find_instance(shared).endpoint
 

@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.services.rds.lifecycle import Databases, measure_databases
+from localcloud.services.rds.programs import find_programs
 from localcloud.testing import wait_until
 from tests.account_ids import PRODUCER
 from tests.refusals import fails
@@ -20,7 +21,7 @@ INSTANCE = {
     "DBInstanceIdentifier": "films",
     "DBInstanceClass": "db.t4g.micro",
     "Engine": "postgres",
-    "EngineVersion": "15",
+    "EngineVersion": find_programs().version.partition(".")[0],
     "AllocatedStorage": 20,
     "MasterUsername": "postgres",
     "MasterUserPassword": "se'cret$word",
@@ -28,6 +29,7 @@ INSTANCE = {
     "DBSubnetGroupName": "films",
     "DBParameterGroupName": "films",
 }
+FAMILY = f"postgres{INSTANCE['EngineVersion']}"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def rds(client):
         SubnetIds=[each["Subnet"]["SubnetId"] for each in subnets],
     )
     rds.create_db_parameter_group(
-        DBParameterGroupName="films", DBParameterGroupFamily="postgres15", Description="films"
+        DBParameterGroupName="films", DBParameterGroupFamily=FAMILY, Description="films"
     )
     group = ec2.create_security_group(VpcId=vpc, GroupName="films", Description="films")["GroupId"]
     made = rds.create_db_instance(**INSTANCE, VpcSecurityGroupIds=[group])["DBInstance"]
@@ -215,7 +217,7 @@ def test_a_subnet_of_an_instance_stays_in_its_group(rds):
 @pytest.mark.parametrize("kind", ["parameter", "subnet"])
 def test_groups_of_no_instance_are_deleted(rds, kind):
     settings = {
-        "parameter": {"DBParameterGroupFamily": "postgres15", "Description": "free"},
+        "parameter": {"DBParameterGroupFamily": FAMILY, "Description": "free"},
         "subnet": {"DBSubnetGroupDescription": "free", "SubnetIds": list_subnets(rds)},
     }[kind]
     name = {f"DB{kind.title()}GroupName": "free"}

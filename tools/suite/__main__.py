@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from tools.suite.needs import count_rooms, find_missing
 from tools.suite.report import Result, show_results
 from tools.suite.rooms import ROOMS, check_rooms
 from tools.suite.run import LOGS, Suite, run_again, run_rooms
@@ -17,7 +18,7 @@ _SHOWN_LINES = 400  # of the log of a failed room
 
 
 def main() -> int:
-    """Run the rooms; return 1 when a test failed, 2 when a test is in no room."""
+    """Run the rooms; return 1 when a test failed, 2 when a test is in no room or a tool missing."""
     names = [room.name for room in ROOMS]
     parser = argparse.ArgumentParser(prog="python -m tools.suite", description=__doc__)
     parser.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(names))
@@ -32,11 +33,14 @@ def main() -> int:
     if problems := check_rooms(ROOMS, files):
         print("\n".join(problems), file=sys.stderr)
         return 2
+    if not asked and (missing := list(find_missing())):
+        print("The tests need what this machine lacks:", *missing, sep="\n  - ", file=sys.stderr)
+        return 2
     (_CLONE / LOGS / "faults.jsonl").unlink(missing_ok=True)  # what tests of faults count
     started = time.monotonic()
     rooms = [room for room in ROOMS if not asked or room.name in asked]
     suite = Suite(ROOMS, _CLONE)
-    results = run_rooms(rooms, suite, os.cpu_count() or 1, _tell)
+    results = run_rooms(rooms, suite, count_rooms(), _tell)
     if os.environ.get("NIGHTLY") != "1":  # its tests would run with other seeds
         results = run_again(results, suite, _tell)
     print(show_results(results, time.monotonic() - started))

@@ -15,6 +15,11 @@ variable "plugin" {
   type        = string
 }
 
+variable "postgresql" {
+  description = "The major version of PostgreSQL, which is the one that is installed on this machine."
+  type        = string
+}
+
 variable "prepared" {
   description = "Whether the database is prepared for the connector."
   type        = bool
@@ -84,7 +89,7 @@ module "cdc" {
   source = "../../../infra/extensions/cdc"
 
   name     = "films"
-  database = { name = "films", instance = { multi_az = false, deletion_protection = false } }
+  database = { name = "films", instance = { multi_az = false, deletion_protection = false, version = var.postgresql } }
   flatten  = var.flatten
   plugin   = var.plugin
   prepared = var.prepared

@@ -132,6 +132,29 @@ def test_a_version_too_old_counts_as_missing(
     assert len(done.stderr.splitlines()) == 3
 
 
+def test_a_jdk_of_java_home_is_looked_at_too(clone: _Clone) -> None:
+    done = clone.install(JAVA_HOME="/opt/java-11")
+
+    assert done.returncode == 1
+    assert "JAVA_HOME, which is /opt/java-11: unset it" in done.stderr
+
+
+def test_a_jdk_that_names_its_options_first_is_taken(clone: _Clone) -> None:
+    told = "echo Picked up JAVA_TOOL_OPTIONS >&2"
+    clone.provide("javac", f"#!/bin/sh\n{told}\necho javac 17.0.15\n")
+
+    assert clone.install().returncode == 0
+
+
+def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:
+    clone = _Clone(tmp_path / "Jane Doe")
+
+    done = clone.install()
+
+    assert (done.returncode, clone.calls()) == (1, [])
+    assert done.stderr.startswith("Java cannot use a folder whose path has a blank: clone into")
+
+
 def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3", "#!/bin/sh\nexit 1\n")
     clone.provide("python3.13", _PYTHON)

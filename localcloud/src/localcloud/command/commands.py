@@ -24,8 +24,8 @@ _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
 _END_SECONDS = 20  # brokers move leaderships and close their logs
 _POLL_SECONDS = 0.05
 _CELL = 48
-# Credentials of whoever calls, which a place does not have.
-_OUTER = frozenset({"AWS_PROFILE", "AWS_SESSION_TOKEN"})
+# Credentials of whoever calls, which a place does not have, and proxies, which do not reach it.
+_OUTER = frozenset({"AWS_PROFILE", "AWS_SESSION_TOKEN", "HTTP_PROXY", "http_proxy"})
 _NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
