@@ -64,6 +64,7 @@ class FolderRegistry:
         with NamedTemporaryFile("w", dir=path.parent) as file:
             file.write(definition)
             file.flush()
+            Path(file.name).chmod(0o644)  # others read it too
             try:
                 path.hardlink_to(file.name)  # the whole version, or none
             except FileExistsError:  # another producer was faster

@@ -61,7 +61,7 @@ def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float
     meter = _Meter(world, records)
     # A session of its own: a query leaves a listener in its session, which hears of later ones.
     StreamQuery(
-        stream=open_stream(world.spark.newSession(), world.kafka(), read),
+        stream=open_stream(world.spark.newSession(), world.kafka(), read, may_stop=False),
         checkpoint=f"file://{world.new_folder()}",
         registries=Registries([registry]),  # type: ignore[list-item]
         tables=[

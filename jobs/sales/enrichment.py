@@ -141,7 +141,7 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
             return start_totals(totals, stream, write, lines)
 
         query = StatefulQuery(
-            stream=open_stream(spark, summary.kafka, summary.read, may_stop=True),
+            stream=open_stream(spark, summary.kafka, summary.read),
             registries=sales.registries(registry),
             columns=_SALE,
             start=start,

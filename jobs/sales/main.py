@@ -247,7 +247,7 @@ def _follow(
     Checkpoint(spark, settings.run.checkpoint).check_key(summary.by)
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
-    records = open_stream(spark, summary.kafka, summary.read, may_stop=True)
+    records = open_stream(spark, summary.kafka, summary.read)
     sales = add_regions(read_sales(records), summary)
     totals = total(sales, summary.by, settings.times)
     with print_batches(spark) as lines:

@@ -264,7 +264,7 @@ def test_a_batch_of_many_tables_is_read_from_kafka_once(stage, tmp_path, trials)
     read = replace(stage.settings.read, topic_pattern="|".join(topics))
     kept = persisted(stage.spark)
     query = StreamQuery(
-        stream=open_stream(stage.spark, stage.settings.kafka, read),
+        stream=open_stream(stage.spark, stage.settings.kafka, read, may_stop=False),
         checkpoint=str(tmp_path / "many"),
         registries=Registries([CachedRegistry(stage.registry)]),
         tables=[Table(tuple(sinks), Route(topics=(topic,)), topic) for topic in topics],

@@ -311,16 +311,16 @@ def test_the_source() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "may_stop", "expected"),
-    [("stop", True, "true"), ("go-on", True, "false"), ("stop", False, "false")],
+    ("policy", "given", "expected"),
+    [("stop", {}, "true"), ("go-on", {}, "false"), ("stop", {"may_stop": False}, "false")],
 )
 def test_spark_itself_stops_a_query_of_ones_own_that_lost_records(
-    policy: str, may_stop: bool, expected: str
+    policy: str, given: dict[str, bool], expected: str
 ) -> None:
     settings = _read(_NEEDED | _OPEN | {"--on-lost-offsets": policy})
     spark = Mock(**{"conf.get.return_value": CATALOG_CLASS})  # which has the jar
 
-    open_stream(spark, settings.kafka, settings.read, may_stop=may_stop)
+    open_stream(spark, settings.kafka, settings.read, **given)
 
     options = spark.readStream.format.return_value.options.call_args.kwargs
     assert options["failOnDataLoss"] == expected

@@ -204,7 +204,7 @@ def build_query(
 ) -> StreamQuery:
     """Return the query for a job's settings; nothing is read yet."""
     return StreamQuery(
-        stream=open_stream(spark, settings.kafka, settings.read),
+        stream=open_stream(spark, settings.kafka, settings.read, may_stop=False),
         checkpoint=settings.checkpoint,
         registries=registries,
         tables=settings.sinks.open_tables(SinkContext(spark, errors, lease, settings.schemas)),

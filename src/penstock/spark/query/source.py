@@ -27,7 +27,7 @@ FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.
 
 
 def open_stream(
-    spark: SparkSession, kafka: KafkaSettings, read: ReadSettings, *, may_stop: bool = False
+    spark: SparkSession, kafka: KafkaSettings, read: ReadSettings, *, may_stop: bool = True
 ) -> DataFrame:
     """Open the stream of topics; nothing is read yet.
 
@@ -35,7 +35,7 @@ def open_stream(
         spark: the session.
         kafka: the brokers.
         read: the topics.
-        may_stop: whether Spark stops a query that lost records, as the settings say. The batches of
+        may_stop: whether Spark stops a query that lost records, as the settings say. The jobs of
             Penstock do that themselves, and name what is lost.
 
     Raises:

@@ -89,7 +89,7 @@ def open_query(
     refined = open_refined(settings, map(name_table, topics))
     context = SinkContext(spark, errors, lease, settings.schemas)
     return StreamQuery(
-        stream=open_stream(spark, settings.kafka, settings.read),
+        stream=open_stream(spark, settings.kafka, settings.read, may_stop=False),
         checkpoint=settings.checkpoint,
         registries=known,
         tables=tuple(open_table(context, settings, each, known, refined) for each in topics),

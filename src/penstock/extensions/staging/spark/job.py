@@ -61,7 +61,7 @@ def start_staging(
         settings,
         letters.errors_table,
         lambda lease: StreamQuery(
-            stream=open_stream(spark, settings.kafka, read),
+            stream=open_stream(spark, settings.kafka, read, may_stop=False),
             checkpoint=settings.checkpoint,
             registries=registries or settings.schemas.load(),
             tables=open_plan(settings, plan, SinkContext(spark, errors, lease, settings.schemas)),
