@@ -23,9 +23,15 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.columns import compare_columns, match_columns, merge_columns, read_columns
+from penstock.spark.columns import (
+    COMMENT,
+    compare_columns,
+    match_columns,
+    merge_columns,
+    read_columns,
+)
 from penstock.spark.lake.conversion import EventTime, convert
-from penstock.tables import Growth
+from penstock.tables import Growth, mark_field
 
 _INT, _LONG, _FLOAT, _DOUBLE, _TEXT = (
     IntegerType(),
@@ -187,7 +193,12 @@ def test_a_value_of_the_same_type_is_not_converted() -> None:
 
 
 def test_the_time_of_an_event_is_found_by_its_name_in_json() -> None:
-    event = StructType([StructField("event_x002d_time", LongType())])
+    name = "event_x002d_time"
+    comment = {COMMENT: mark_field(name, "event-time")}
+    event, bare = (
+        StructType([StructField(name, LongType(), metadata=metadata)]) for metadata in (comment, {})
+    )
 
-    assert "`event_x002d_time`" in EventTime("event-time").write(event)
-    assert EventTime("event_x002d_time").write(event) == "_kafka_timestamp"
+    for each in (event, bare):
+        assert f"`{name}`" in EventTime("event-time").write(each)
+    assert EventTime(name).write(event) == "_kafka_timestamp"

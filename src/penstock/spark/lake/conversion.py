@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.records import READING
-from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS
+from penstock.schemas import END_NANOSECONDS, TIME_PATTERN, TIME_UNITS, avro_name
 from penstock.spark.columns import is_same, match_columns, read_columns
 from penstock.spark.rows import EVENT
 
@@ -189,9 +189,10 @@ class EventTime:
 
     def write(self, event: StructType) -> str:
         """Return the SQL of the time of an event of this type."""
-        columns = read_columns(event).columns
-        name = next((each.name for each in columns if each.field == self.field), None)
-        if name is None:
+        fields = {each.field: each.name for each in read_columns(event).columns}
+        # A transform may have taken the comment with the name in JSON away.
+        name = self.field and (fields.get(self.field) or fields.get(avro_name(self.field)))
+        if not name:
             return "_kafka_timestamp"
         type_ = event[name].dataType
         value = f"{EVENT}.{quote(name)}"
