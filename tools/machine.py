@@ -23,12 +23,11 @@ _IDLE = (3, 4)
 def describe_machine() -> dict[str, Any]:
     """Return what a reader must know of the machine, and the versions that were measured."""
     found = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
-    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "processor": _find(Path("/proc/cpuinfo").read_text(), r"model name\s*: (.*)"),
         "cores": os.cpu_count(),
         "architecture": platform.machine(),
-        "memory_gib": round(pages / 2**30),
+        "memory_gib": round(measure_memory() / 2**30),
         "linux": platform.release(),
         "python": platform.python_version(),
         "java": _find(found.stderr, r'version "(.*?)"'),
@@ -39,6 +38,11 @@ def describe_machine() -> dict[str, Any]:
         "fastavro": version("fastavro"),
         "kafka-python": version("kafka-python"),
     }
+
+
+def measure_memory() -> int:
+    """Return the bytes of the machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _find(text: str, pattern: str) -> str:

@@ -1,4 +1,4 @@
-"""What the whole suite needs of a machine, besides what `make install` names."""
+"""Check that a machine has the programs of the whole suite that `make install` does not name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from localcloud.errors import MissingToolError
 from localcloud.services.rds.programs import find_programs
+from tools.machine import measure_memory
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "npm")
 _GIB_OF_A_ROOM = 4  # of one with Spark and brokers
@@ -36,7 +37,7 @@ def find_missing() -> Iterator[str]:
 
 def count_rooms() -> int:
     """Return how many rooms may compute at once: one for each core, and 4 GiB for each."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = measure_memory()
     limit = _LIMIT.read_text().strip() if _LIMIT.exists() else "max"
     if limit.isdecimal():
         memory = min(memory, int(limit))

@@ -1,4 +1,4 @@
-"""What the suite needs of a machine is named before it runs, and how much it runs at once."""
+"""The suite names missing programs before it runs, and runs as many rooms as fit the machine."""
 
 from __future__ import annotations
 

@@ -75,10 +75,6 @@ class _Place:
         return f"query = '{self.query}' AND batch = {self.batch} AND part = {self.part}"
 
     @classmethod
-    def of(cls, part: Part) -> Self:
-        return cls(part.batch.query, part.batch.number, part.number)
-
-    @classmethod
     def of_folder(cls, path: str) -> Self:
         query, batch, part = (each.partition("=")[2] for each in path.split("/")[-3:])
         return cls(query, int(batch), int(part))
@@ -147,7 +143,7 @@ class ParquetFiles(Sink):
                 dead letters.
             CheckpointError: the part is complete with other offsets.
         """
-        place = _Place.of(part)
+        place = _Place(part.batch.query, part.batch.number, part.number)
         files = self._files(rows.sparkSession, place)
         columns = self._grow(event_type(rows))
         name = self._table.name if self._table else self.path
@@ -156,7 +152,7 @@ class ParquetFiles(Sink):
             _LOG.info("%s is complete already", files.folder)
             dead_letters = store_inexact(rows, columns, name, self._errors)
         else:
-            write = partial(self._write_rows, part=part, columns=columns)
+            write = partial(self._write_rows, files=files, batch=part.batch, columns=columns)
             dead_letters = write_exact(rows, columns, name, self._errors, write)
         self._add_partitions(rows.sparkSession, place)
         return dead_letters
@@ -211,7 +207,9 @@ class ParquetFiles(Sink):
             folders += found.values()
         return folders
 
-    def _write_rows(self, rows: DataFrame, part: Part, columns: StructType) -> None:
+    def _write_rows(
+        self, rows: DataFrame, files: StateFiles, batch: BatchId, columns: StructType
+    ) -> None:
         event = event_type(rows)
         time = self._event_time.write(event)
         values = project_event(event, columns)
@@ -222,7 +220,6 @@ class ParquetFiles(Sink):
             f"CAST({time} AS DATE) AS {_DAY}",
         )
         session, (name, text) = rows.sparkSession, _WRITERS
-        files = self._files(session, _Place.of(part))
         before = session.conf.get(name)
         session.conf.set(name, text)
         try:
@@ -231,7 +228,7 @@ class ParquetFiles(Sink):
             writer.parquet(files.folder)
         finally:
             session.conf.set(name, str(before))
-        complete_folder(files, part.batch)
+        complete_folder(files, batch)
 
     def _grow(self, event: StructType) -> StructType:
         """Return the columns of files that hold the event's fields, and those of the table."""
