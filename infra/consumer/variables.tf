@@ -86,6 +86,7 @@ variable "jobs" {
     reads      = optional(list(string))
     schedules  = optional(map(string))
     staging    = optional(object({ plan = string, retry_seconds = optional(number), schedule = optional(string), waiting_records = optional(number) }))
+    transform  = optional(string)
     trigger    = optional(string)
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))

@@ -221,7 +221,8 @@ class Planner:
             shutil.copy(ROOT / "tests/data/tiny.zip", folder / f"build/{name}.zip")
         (folder / "jars/spark/lib").mkdir(parents=True)
         shutil.copy(ROOT / "tests/data/tiny.zip", folder / "jars/spark/lib/tiny-1.0.jar")
-        shutil.copytree(ROOT / "jobs", folder / "jobs")
+        for programs in ("examples", "jobs"):
+            shutil.copytree(ROOT / programs, folder / programs)
 
     def start(self, cases: Iterable[Case | Example]) -> None:
         """Begin to plan the cases, but for those that were begun already."""

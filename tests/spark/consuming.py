@@ -120,7 +120,7 @@ class Job:
         with logged_in(self.brokers, PRODUCER):
             ensure_topic(self.brokers.settings(Security.IAM), Topic(self.topic, partitions=1))
 
-    def start(self, trigger="available-now", sinks=None, transform=None, **changes):
+    def start(self, trigger="available-now", sinks=None, **changes):
         """Start the job as after a crash: with nothing but the checkpoint."""
         settings = replace(
             self.settings,
@@ -129,9 +129,7 @@ class Job:
             read=replace(self.settings.read, **changes),
         )
         registries = Registries([CachedRegistry(self.registry)])
-        return start_consuming(
-            self.spark, settings, registries=registries, errors=self.errors, transform=transform
-        )
+        return start_consuming(self.spark, settings, registries=registries, errors=self.errors)
 
     def claim(self):
         """Take the lease of the job, as another that is started does."""

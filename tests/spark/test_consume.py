@@ -88,17 +88,17 @@ def test_a_start_after_an_end_reads_on(job, capsys):
     assert [*job.spark.streams._jsqm.listListeners()] == [], "queries that ended are listening"
 
 
-def test_records_that_come_during_a_batch_wait_behind_it(job, capsys):
-    v1 = job.register(_V1)
+def test_records_that_come_during_a_batch_wait_behind_it(job, capsys, monkeypatch):
+    v1, check, sent = job.register(_V1), KafkaWatch.before, []
     job.send(make_reading(v1, "a"))
 
-    def send_more(rows):
+    def send_more(watch, records, number):
         if not sent:
             sent.append(job.send(*(make_reading(v1, f"b{at}") for at in range(7))))
-        return rows
+        return check(watch, records, number)
 
-    sent = []
-    query = job.start(trigger="1 second", transform=send_more)
+    monkeypatch.setattr(KafkaWatch, "before", send_more)
+    query = job.start(trigger="1 second")
     try:
         first, second = job.lines(capsys, 2)
     finally:

@@ -9,15 +9,19 @@ from importlib.metadata import EntryPoint
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from examples import consume_hot, decode_batch, follow_topic, own_sink
+from examples import decode_batch, follow_topic, own_sink
 from penstock.errors import SettingsError
 from penstock.framing import encode_glue_frame
 from penstock.kafka import java_options
-from penstock.registry import Registries
+from penstock.registry import Registries, RegistrySettings
+from penstock.spark import SinkContext
+from penstock.spark.failures import LoggedErrors
 from penstock.spark.rows import check_event
 from penstock.spark.sinks import kinds
 from penstock.spark.sinks.settings import SinkSettings
+from penstock.spark.state.lease import NoLease
 from tests.spark.consuming import DEVICE, TIME, make_reading
+from tests.spark.lakes import make_rows, part
 from tests.spark.records import frame, make_decoded, make_record, make_version
 from tests.stubs.registries import UNKNOWN
 
@@ -88,7 +92,7 @@ def test_the_consuming_job_takes_a_transform(job):
     v1, v2 = job.register(_V1), job.register(_V2)
     job.send(*(make_reading(v2, str(heat), heat) for heat in (29, 30, 31)), make_reading(v1, "a"))
 
-    job.run(transform=consume_hot.keep_hot)
+    job.run(sinks=replace(job.settings.sinks, transform="examples/keep_hot.py"))
 
     assert job.query("deviceId, temperature") == [("30", 30), ("31", 31)]
 
@@ -140,3 +144,17 @@ def test_a_sink_of_ones_own_has_each_row_once(installed, job, tmp_path, monkeypa
     assert sorted((row["_offset"], row["deviceId"]) for row in lines) == [(0, "a"), (1, "b")]
     assert len(calls) > 1
     assert job.errors.reasons() == {2: "unknown-framing"}
+
+
+def test_a_replay_into_a_sink_of_ones_own_leaves_out_what_it_has(spark, tmp_path):
+    folder, schemas = tmp_path / "lines", RegistrySettings("memory://")
+    context = SinkContext(spark, LoggedErrors(), NoLease(), schemas)
+    sink = own_sink.JSON_LINES.open_replayed(own_sink.JsonSettings(str(folder)), context)
+    rows = make_rows(spark, "deviceId string", ("a",), ("b",))
+
+    for query, given in (("first", rows.filter("_offset = 0")), ("again", rows), ("last", rows)):
+        sink.write(given, part(0, 0, query=query))
+
+    lines = [json.loads(line) for path in folder.rglob("*.json")
+             for line in path.read_text().splitlines()]  # fmt: skip
+    assert sorted(row["deviceId"] for row in lines) == ["a", "b"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import replace
 
 import boto3
 import pytest
@@ -68,15 +69,20 @@ class World:
         self.items = create_item_table(database, f"{name}-i")
         self.registry = CountedRegistry()
         self.bucket = name
+        self.transform = ""
 
     def settings(self, shape=READING, **selection):
         table = self.readings if shape is READING else self.items
+        sinks = sink_settings(
+            self.errors.name,
+            self.bucket,
+            dynamodb_table=table.name,
+            lake_table=self.reader.name.removeprefix("lake."),
+            parquet_path=f"file://{self.folder}/plain",
+            shape=shape,
+        )
         return ReplaySettings(
-            sinks=sink_settings(
-                self.errors.name, self.bucket, dynamodb_table=table.name,
-                lake_table=self.reader.name.removeprefix("lake."),
-                parquet_path=f"file://{self.folder}/plain", shape=shape,
-            ),
+            sinks=replace(sinks, transform=self.transform),
             lease=LeaseSettings(),
             selection=SelectionSettings(**selection),
             schemas=RegistrySettings("memory://"),
@@ -221,6 +227,20 @@ def test_a_readable_record_among_a_flood_of_unknown_ids_is_written(world):
 
     assert (counts.done, counts.failed) == (1, 202)
     assert world.rows()[0] == [(202, "a")]
+
+
+def test_a_replay_has_the_transform_of_the_job(world, tmp_path):
+    world.transform = str(tmp_path / "only_a.py")
+    (tmp_path / "only_a.py").write_text(
+        "def transform(rows):\n    return rows.filter(\"event.deviceId = 'a'\")\n"
+    )
+    version = world.registry.register("sensor", _EVENT).version
+    world.consume(version)
+    world.give_up({0: _frame(version, "a"), 1: _frame(version, "b")})
+    world.read_up_to(2)
+
+    assert world.replay().done == 2
+    assert world.rows() == ([(0, "a")],) * 3
 
 
 def test_a_record_whose_timestamp_is_beyond_spark_is_written(world):

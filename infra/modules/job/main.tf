@@ -52,6 +52,7 @@ locals {
       ["--waiting-table", "${var.platform.prefix}-${var.tables.waiting}"],
       var.job.staging.retry_seconds == null ? [] : ["--retry-seconds", tostring(var.job.staging.retry_seconds)],
     ),
+    var.job.transform == null ? [] : ["--transform", "${var.job.transform}.py"],
     length(local.routes) > 0 ? ["--route", join(",", [for schema, table in local.routes : "${schema}=${table}"])] : [],
     length(distinct([for shape in local._shapes : jsonencode(shape.settings)])) <= 1 ? flatten([
       for flag, value in try(local._shapes[0].settings, {}) : ["--${flag}", value]

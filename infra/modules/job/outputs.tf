@@ -5,7 +5,10 @@ output "alarms" {
 
 output "files" {
   description = "The artifacts that its runs name: content by file."
-  value       = local.is_plan ? { (local.plan_file) = file(var.job.staging.plan) } : {}
+  value = merge(
+    local.is_plan ? { (local.plan_file) = file(var.job.staging.plan) } : {},
+    var.job.transform == null ? {} : { "${var.job.transform}.py" = file("${var.programs}/${var.job.transform}.py") },
+  )
 }
 
 output "joins" {

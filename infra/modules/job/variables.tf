@@ -18,6 +18,8 @@ variable "job" {
       schedule        = optional(string, "rate(5 minutes)")
       waiting_records = optional(number, 1000)
     }))
+    # A file of spark.jobs, without .py, whose function transform(rows) changes rows before every sink.
+    transform = optional(string)
     # An interval, or available-now to read once what there is.
     trigger = optional(string)
     # By program: infra/modules/spark-jobs says what each means.
@@ -54,6 +56,10 @@ variable "job" {
   validation {
     condition     = fileexists("${var.programs}/${coalesce(var.job.program, var.job.staging == null ? "consume" : "stage")}.py") && !contains(["maintain_lake", "replay"], coalesce(var.job.program, var.job.staging == null ? "consume" : "stage"))
     error_message = "The program of the job ${var.name} is ${coalesce(var.job.program, var.job.staging == null ? "consume" : "stage")}; give the name of a file in ${var.programs}, without .py, that takes the flags of ${var.job.staging == null ? "consume" : "stage"}."
+  }
+  validation {
+    condition     = var.job.transform == null ? true : fileexists("${var.programs}/${var.job.transform}.py") && var.job.staging == null
+    error_message = "The job ${var.name} has the transform ${coalesce(var.job.transform, "-")}; give the name of a file in ${var.programs}, without .py, that has a function transform(rows), to a job without staging."
   }
   validation {
     condition     = var.job.reads == null ? true : length(var.job.reads) > 0 && length(setsubtract(var.job.reads, local.login.topics)) == 0

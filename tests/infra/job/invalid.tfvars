@@ -1,4 +1,4 @@
-job         = { arguments = { consume = { group-prefix = "mine-", lake-table = "other.readings" } }, checkpoint = "Replay", program = "absent", reads = ["tides"], schedules = { consume = "rate(1 hour)", stage = "rate(1 day)" }, trigger = "often", workers = { maintain = {} }, writes = { "*" = "readings" } }
+job         = { arguments = { consume = { group-prefix = "mine-", lake-table = "other.readings" } }, checkpoint = "Replay", program = "absent", reads = ["tides"], schedules = { consume = "rate(1 hour)", stage = "rate(1 day)" }, transform = "absent", trigger = "often", workers = { maintain = {} }, writes = { "*" = "readings" } }
 lag_records = 10000
 name        = "consume"
 platform    = local.platform

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from penstock.errors import Reason, SettingsError
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection, WhichRows
 from penstock.spark import ReplaySettings
 from penstock.spark.settings.consume import read_settings
+from penstock.spark.sinks.iceberg import ICEBERG
 
 _ID = "00000000-0000-4000-8000-00000000000a"
 _NEEDED = {
@@ -98,6 +100,20 @@ def test_until_must_be_after_since() -> None:
     assert caught.value.problems == (
         "--until is 2026-11-21 08:00:00+00:00, expected a time after --since "
         "2026-11-21 08:00:00+00:00",
+    )
+
+
+def test_a_kind_of_sinks_that_would_write_records_twice_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds = {"iceberg": replace(ICEBERG, open_replayed=None)}
+    monkeypatch.setattr("penstock.spark.query.settings.load_kinds", lambda: kinds)
+
+    with pytest.raises(SettingsError) as caught:
+        _read(_NEEDED)
+
+    assert caught.value.problems == (
+        "--lake-table is lake.readings, expected a sink with open_replayed: iceberg has none",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,11 @@ from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.failures import DynamoDbErrors, LoggedErrors
-from penstock.spark.query.parts import FRAMED, Transform
+from penstock.spark.query.parts import FRAMED
 from penstock.spark.query.settings import ConsumeSettings
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
+from penstock.spark.query.transform import load_transform
 from penstock.spark.rows import EVENT, Fence
 from penstock.spark.settings.consume import StreamSettings
 from penstock.spark.sinks.base import Part, Sink, SinkContext
@@ -147,7 +148,6 @@ def start_consuming(
     *,
     registries: Registries | None = None,
     errors: ErrorSink | None = None,
-    transform: Transform | None = None,
 ) -> StreamingQuery:
     """Start the query of `jobs/consume.py`, and hold the lease of its checkpoint until it ends.
 
@@ -156,7 +156,6 @@ def start_consuming(
         settings: the settings of the job.
         registries: used in place of those that the settings name, except for the schemas of keys.
         errors: used in place of the dead-letter table that the settings name.
-        transform: a pure function of decoded rows, applied before every sink.
 
     Raises:
         CheckpointInUseError: another job holds the lease.
@@ -165,14 +164,13 @@ def start_consuming(
     sinks = settings.sinks
 
     def build(lease: Fence) -> StreamQuery:
-        query = build_query(
+        return build_query(
             spark,
             settings,
             registries or settings.schemas.load(),
             errors or DynamoDbErrors(sinks.errors_table, sinks.parked_bucket),
             lease,
         )
-        return replace(query, transform=transform)
 
     return start_job(spark, settings, sinks.errors_table, build)
 
@@ -210,6 +208,7 @@ def build_query(
         tables=settings.sinks.open_tables(SinkContext(spark, errors, lease, settings.schemas)),
         errors=errors,
         lease=lease,
+        transform=load_transform(spark, settings.sinks.transform),
         watch=partial(KafkaWatch, settings.kafka, settings.read),
         bounded=settings.read.max_offsets_per_trigger is not None,
         service=settings.service,

@@ -23,14 +23,13 @@ from penstock.spark.decoding.keeper import RecordKeeper
 from penstock.spark.failures import FailureFinder, store_dead_letters, store_in_driver
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.concurrently import run_concurrently
+from penstock.spark.query.transform import Transform
 from penstock.spark.rows import PLACE, Fence, keep_raw, while_held
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.sinks.records import describe_versions
 from penstock.spark.sinks.table import Table
 from penstock.spark.state.lease import NoLease
 from penstock.tables import BatchId
-
-Transform = Callable[[DataFrame], DataFrame]
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _WIDE, _VERY_WIDE = 45, 70  # values of a record

@@ -32,6 +32,7 @@ from penstock.sinks import (
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.settings import ReplaySettings
 from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.query.transform import load_transform
 from penstock.spark.rows import LAST_MILLISECOND, Fence
 from penstock.spark.sinks.base import SinkContext
 from penstock.spark.state.checkpoint import Checkpoint
@@ -285,7 +286,8 @@ def _build(
     opened = SinkContext(spark, failed, lease, settings.schemas)
     tables = sinks.open_tables(opened, replayed=True)
     # A failure counts as an attempt, so no record may fail for the ids of others.
-    context = BatchContext(registries, failed, lease, asks_all=True)
+    transform = load_transform(spark, sinks.transform)
+    context = BatchContext(registries, failed, lease, transform, asks_all=True)
     store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
     lookups = _recall(spark, settings.consume_checkpoint)

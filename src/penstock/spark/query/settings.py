@@ -48,11 +48,12 @@ class ReplaySettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Yield a problem if a lake table or folder is given without its job's checkpoint."""
-        kinds = load_kinds()
+        """Yield a problem for a sink without replays, or without the checkpoint of its job."""
         for name, each in self.sinks.chosen.items():
-            if kinds[name].open_replayed and not self.consume_checkpoint:
-                where = next(iter(each.names.values()))
+            kind, (flag, where) = load_kinds()[name], next(iter(each.names.items()))
+            if kind.open_replayed is None:
+                yield f"{flag} is {where}, expected a sink with open_replayed: {name} has none"
+            elif kind.open_replayed is not kind.open and not self.consume_checkpoint:
                 yield (
                     f"--consume-checkpoint is missing, expected that of the job that writes {where}"
                 )

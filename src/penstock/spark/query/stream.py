@@ -24,10 +24,11 @@ from penstock.errors import (
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.query.lines import BatchLines
-from penstock.spark.query.parts import BatchContext, Transform
+from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts, write_report
 from penstock.spark.query.source import read_ranges
 from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.query.transform import Transform
 from penstock.spark.rows import Fence
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.sinks.table import Table, describe_routes

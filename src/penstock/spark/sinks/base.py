@@ -136,7 +136,8 @@ class SinkKind:
         settings: the class of its settings.
         open: opens a sink by settings of this class.
         open_replayed: opens a sink for records that the table may have already, whichever batch
-            wrote them; None if it is the same one.
+            wrote them: the same one if its rows have keys of their own. Without it, a replay is
+            refused.
     """
 
     name: str

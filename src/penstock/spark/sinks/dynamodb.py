@@ -98,7 +98,7 @@ def _open(settings: DynamoDbSettings, context: SinkContext) -> DynamoDbTable:
 
 
 # The keys of rows follow from their records, so a replay writes the same rows.
-DYNAMODB = SinkKind("dynamodb", DynamoDbSettings, _open)
+DYNAMODB = SinkKind("dynamodb", DynamoDbSettings, _open, _open)
 
 
 @cache

@@ -49,6 +49,12 @@ class SinkSettings(DeadLetterSettings):
         parse=parse_count,
         default=30,
     )
+    transform: str = setting(
+        "PENSTOCK_TRANSFORM",
+        "path or URL of a file of Python, whose function `transform(rows)` changes decoded rows"
+        " before every sink",
+        default="",
+    )
     shape: RowShape = nested(RowShape, READING)
     route: tuple[tuple[str, str], ...] = setting(
         "PENSTOCK_ROUTE",
