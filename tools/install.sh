@@ -101,10 +101,13 @@ decoder_ready() {
 fetched_jars=localcloud/src/localcloud/jars.toml
 fetched_stamp=localcloud/.cache/.fetched
 localcloud_ready() { is_made_from "$fetched_stamp" "$fetched_jars"; }
+provider_stamp=.cache/terraform/.fetched
+provider_ready() { is_made_from "$provider_stamp" tools/terraform.py; }
 classes_ready() { for archive in localcloud/.cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
-    packages_ready && project_ready && decoder_ready && localcloud_ready && classes_ready || return 1
+    packages_ready && project_ready && decoder_ready && localcloud_ready && classes_ready &&
+        provider_ready || return 1
     for pom in $poms; do
         jars_ready "$pom" || return 1
     done
@@ -174,6 +177,13 @@ fetch_jars() {
     done
 }
 
+fetch_provider() {
+    provider_ready && return
+    .venv/bin/python -m tools.terraform fetch
+    mkdir -p "${provider_stamp%/*}"
+    fingerprint tools/terraform.py >"$provider_stamp"
+}
+
 # Which archive fits is the tool's to know: it does nothing where there is one.
 record_classes() {
     say "The classes that Spark jobs load into localcloud/.cache"
@@ -202,6 +212,8 @@ fetch_jars &
 jars=$!
 install_packages
 install_project
+fetch_provider &
+provider=$!
 wait "$jars"
 build_decoder
 .venv/bin/python -m localcloud fetch s3 >/dev/null # what Spark jobs load
@@ -209,4 +221,5 @@ record_classes &
 classes=$!
 prepare_localcloud
 wait "$classes"
+wait "$provider"
 say "Installed in $(($(date +%s) - started)) s"

@@ -1,6 +1,7 @@
 """Run Terraform with the provider for AWS from a mirror on this machine, or from the internet.
 
 Usage: tools/terraform.py check                      format, and validity of each root and module
+       tools/terraform.py fetch                      the provider into .cache, without a mirror
        tools/terraform.py -chdir=infra/producer init  (or plan, apply, any other words)
 
 A mirror is a folder with the unpacked provider in one of the usual places, or what TF_PLUGIN_DIR
@@ -25,6 +26,7 @@ from tools.hcl import read_blocks
 VERSION = "5.100.0"  # of the provider, as in the roots
 
 _ROOT = Path(__file__).parents[1]
+_KEPT = _ROOT / ".cache/terraform"
 _TERRAFORM_AT_ONCE = 2
 _ALIASES = re.compile(r"configuration_aliases = \[(.*)\]")
 _PROVIDER = Path("registry.terraform.io", "hashicorp", "aws")
@@ -32,6 +34,14 @@ _SYSTEM_PLACES = ("/opt", "/usr/local", "/usr/local/share", "/usr/share", "/var/
 _USER_PLACES = ("", ".local/share", ".terraform.d")
 _DEPTHS = ("", "*", "*/*")
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+_INIT = ("init", "-input=false")
+_NEEDED = """terraform {{
+  required_providers {{
+    aws = {{ source = "hashicorp/aws", version = "{version}" }}
+  }}
+}}
+"""
+_OFFLINE = "Without Terraform's registry: set TF_PLUGIN_DIR to a folder with the unpacked provider"
 
 
 def main() -> int:
@@ -44,6 +54,8 @@ def main() -> int:
         problems = check(_ROOT / "infra")
         print("\n\n".join(problems), end="\n" if problems else "", file=sys.stderr)
         return 1 if problems else 0
+    if words == ["fetch"]:
+        return fetch_provider(VERSION, os.environ)
     if "init" in words:
         at = words.index("init")
         words[at : at + 1] = init_words(VERSION, os.environ)
@@ -107,11 +119,30 @@ def _run(*words: str, folder: Path) -> list[str]:
     return (done.stdout + done.stderr).strip().splitlines() if done.returncode else []
 
 
+def fetch_provider(version: str, environ: Mapping[str, str]) -> int:
+    """Keep the provider in this clone, unless there is a mirror: each root would download it again.
+
+    Returns:
+        The exit code of Terraform.
+    """
+    words = init_words(version, environ)
+    if len(words) > len(_INIT):
+        return 0
+    print("==> The AWS provider of Terraform into .cache/terraform", flush=True)
+    shutil.rmtree(_KEPT, ignore_errors=True)
+    _KEPT.mkdir(parents=True)
+    (_KEPT / "main.tf").write_text(_NEEDED.format(version=version))
+    if said := _run(*words, "-no-color", folder=_KEPT):
+        print("\n".join(said), _OFFLINE, sep="\n", file=sys.stderr)
+        return 1
+    (_KEPT / ".terraform/providers").rename(_KEPT / "providers")
+    return 0
+
+
 def init_words(version: str, environ: Mapping[str, str]) -> list[str]:
     """Return the words of `terraform init`, with a mirror if one is found."""
     found = environ.get("TF_PLUGIN_DIR") or find_mirror(version, usual_places())
-    words = ["init", "-input=false"]
-    return [*words, f"-plugin-dir={found}"] if found else words
+    return [*_INIT, f"-plugin-dir={found}"] if found else [*_INIT]
 
 
 def find_mirror(version: str, places: Iterable[Path]) -> Path | None:
@@ -131,8 +162,8 @@ def find_mirror(version: str, places: Iterable[Path]) -> Path | None:
 
 
 def usual_places() -> list[Path]:
-    """Return the folders of the system and of the user that may hold a mirror."""
-    return [*map(Path, _SYSTEM_PLACES), *(Path.home() / place for place in _USER_PLACES)]
+    """Return the folders of the system, the user and this clone that may hold a mirror."""
+    return [*map(Path, _SYSTEM_PLACES), *(Path.home() / place for place in _USER_PLACES), _KEPT]
 
 
 def child_environ(environ: Mapping[str, str]) -> dict[str, str]:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[3]
+_PROVIDER = "tools/terraform.py"
 _FETCHED = "localcloud/src/localcloud/jars.toml"
 _SOURCE = "jars/decoder/src/penstock/spark/Decoder.java"
 _PACKAGED = "jars/decoder/src/penstock/spark/source/Source.java"
 _FILES = (
-    *("requirements.lock", "pyproject.toml", "localcloud/pyproject.toml"),
+    *("requirements.lock", "pyproject.toml", "localcloud/pyproject.toml", _PROVIDER),
     *("jars/glue/pom.xml", "localcloud/tests/jars/pom.xml", _SOURCE, _PACKAGED, _FETCHED),
 )
 _SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
@@ -30,6 +31,7 @@ case "$*" in
     mkdir -p src/penstock/spark/decoding && echo decoder >>"$CALLS"
     : >src/penstock/spark/decoding/penstock-decoder.jar ;;
 "-m localcloud fetch") [ -d localcloud/.cache/jars/tests ] && echo fetch >>"$CALLS" ;;
+"-m tools.terraform fetch") echo provider >>"$CALLS" ;;
 "tools/record_classes.py") mkdir -p localcloud/.cache/spark-classes &&
     echo classes >>"$CALLS" && echo >localcloud/.cache/spark-classes/1.jsa ;;
 esac
@@ -88,9 +90,10 @@ class _Clone:
         return self._calls.with_suffix(".pip").read_text().splitlines()
 
     def calls(self) -> list[str]:
-        """The programs in order, but Maven is first and classes last: they run beside others."""
+        """The programs in order, but Maven is first, two are last: they run beside others."""
+        order = ["mvn", "", "provider", "classes"]
         calls = self._calls.read_text().split()
-        return sorted(calls, key=lambda name: (name != "mvn", name == "classes"))
+        return sorted(calls, key=lambda name: order.index(name if name in order else ""))
 
 
 @pytest.fixture
@@ -160,7 +163,9 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["mvn", "venv", "pip", "uv", "uv", "decoder", "fetch", "classes"]
+    assert clone.calls() == [
+        *("mvn", "venv", "pip", "uv", "uv", "decoder", "fetch", "provider", "classes")
+    ]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -240,6 +245,7 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
         ("jars/glue/pom.xml", ["mvn", "fetch", "classes"]),
         ("localcloud/tests/jars/pom.xml", ["mvn", "fetch", "classes"]),
         (_FETCHED, ["fetch", "classes"]),
+        (_PROVIDER, ["fetch", "provider", "classes"]),
         (_SOURCE, ["decoder", "fetch", "classes"]),
         (_PACKAGED, ["decoder", "fetch", "classes"]),
     ],

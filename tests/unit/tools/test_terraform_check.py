@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tools import terraform
-from tools.terraform import check, main
+from tools.terraform import check, fetch_provider, init_words, main
 
 _PRETENDED = """#!/bin/sh
 echo "$(basename "$PWD"): $*" >> "$CALLS"
@@ -127,6 +129,46 @@ def test_other_words_go_to_terraform_and_init_gets_the_mirror(
         f"{tmp_path.name}: -chdir=x init -input=false -plugin-dir=mirror -upgrade",
         f"{tmp_path.name}: apply -auto-approve",
     ]
+
+
+@pytest.fixture
+def without_mirror(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], int]:
+    """Fetch the provider of a pretended registry into a clone, on a machine that has none."""
+    provider = ".terraform/providers/registry.terraform.io/hashicorp/aws/1.2.3/linux_amd64"
+    program = tmp_path / "bin/terraform"
+    program.write_text(_PRETENDED.replace("exit 1; } ;;", f"exit 1; }}; mkdir -p {provider} ;;", 1))
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(terraform, "_SYSTEM_PLACES", ())
+    monkeypatch.setattr(terraform, "_KEPT", tmp_path / ".cache/terraform")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return lambda: fetch_provider("1.2.3", {})
+
+
+def test_a_provider_without_a_mirror_is_fetched_once_for_all_roots(
+    without_mirror: Callable[[], int], calls: Path, tmp_path: Path
+) -> None:
+    assert (without_mirror(), without_mirror()) == (0, 0)
+
+    assert calls.read_text() == "terraform: init -input=false -no-color\n"
+    kept = tmp_path / ".cache/terraform/providers"
+    assert init_words("1.2.3", {})[-1] == f"-plugin-dir={kept}"
+    needed = (tmp_path / ".cache/terraform/main.tf").read_text()
+    assert 'aws = { source = "hashicorp/aws", version = "1.2.3" }' in needed
+
+
+def test_without_a_registry_the_way_to_name_a_provider_is_shown(
+    without_mirror: Callable[[], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bin/terraform").write_text("#!/bin/sh\necho 'no such host' >&2; exit 1\n")
+
+    assert without_mirror() == 1
+    assert capsys.readouterr().err == (
+        "no such host\n"
+        "Without Terraform's registry: set TF_PLUGIN_DIR to a folder with the unpacked provider\n"
+    )
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]])
