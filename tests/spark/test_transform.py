@@ -22,16 +22,24 @@ def test_executors_know_the_file_of_a_transform(spark, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "text", "problem"), [
-    ("absent.py", None, "which cannot be read: .*does not exist"),
-    ("without_function.py", "x = 1\n", r"expected a file of Python with transform\(rows\)"),
-    ("json.py", "def transform(rows):\n    return rows\n", "for its own json: rename the file"),
+    ("absent.py", None, ", which cannot be read: .*does not exist"),
+    ("without_function.py", "x = 1\n", r", expected a file of Python with transform\(rows\)"),
+    ("json.py", "x = 1\n", ", and Python has a module json: rename the file"),
 ])  # fmt: skip
 def test_a_file_that_is_no_transform_is_named(spark, tmp_path, name, text, problem):
     if text:
         (tmp_path / name).write_text(text)
 
-    with pytest.raises(SettingsError, match=rf"--transform is .*/{name}, {problem}"):
+    with pytest.raises(SettingsError, match=rf"--transform is .*/{name}{problem}"):
         load_transform(spark, str(tmp_path / name))
+
+
+def test_a_file_beside_the_program_is_taken(spark, tmp_path, monkeypatch):
+    """Its folder is the first place in which Python looks."""
+    (tmp_path / "beside_program.py").write_text("def transform(rows):\n    return rows\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert load_transform(spark, f"file://{tmp_path}/beside_program.py")
 
 
 def test_no_file_is_no_transform(spark):

@@ -5,11 +5,12 @@ It is in a file of Python, which `--transform` names for the job and for its rep
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkFiles
@@ -31,22 +32,19 @@ def load_transform(spark: SparkSession, file: str) -> Transform | None:
     """
     if not file:
         return None
-    path = Path(file)
+    path = Path(urlsplit(file).path).absolute()
+    known = find_spec(path.stem)
+    # A file beside the program is known without Spark.
+    if known and known.origin not in {SparkFiles.get(path.name), str(path)}:
+        problem = f"--transform is {file}, and Python has a module {path.stem}: rename the file"
+        raise SettingsError([problem])
     try:
         spark.sparkContext.addPyFile(file)
     except Py4JJavaError as error:
         problem = f"--transform is {file}, which cannot be read: {error.java_exception}"
         raise SettingsError([problem]) from error
-    return _find_function(file, SparkFiles.get(path.name), path.stem)
-
-
-def _find_function(file: str, copy: str, name: str) -> Transform:
-    """Import the copy of a file by its name, as executors do for functions that it gives them."""
-    module = sys.modules.get(name) or import_module(name)
-    if getattr(module, "__file__", None) != copy:
-        problem = f"--transform is {file}, which Python takes for its own {name}: rename the file"
-        raise SettingsError([problem])
-    function = getattr(module, _FUNCTION, None)
+    # By its name, as executors import what the file gives them.
+    function = getattr(import_module(path.stem), _FUNCTION, None)
     if not callable(function):
         problem = f"--transform is {file}, expected a file of Python with {_FUNCTION}(rows)"
         raise SettingsError([problem])
