@@ -5,6 +5,7 @@ A request costs a tenth of the CPU of a boto3 client's, which matters at 25 rows
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http.client import HTTPException
 from itertools import islice
@@ -124,9 +125,9 @@ class DynamoDbClient:
                 answers = self._client.send_each(operation, made)
             except (BotoCoreError, ClientError) as error:
                 raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
-            for place, answer in zip(left, answers, strict=True):
+            for place, body, answer in zip(left, made, answers, strict=True):
                 try:
-                    outcomes[place] = self._read_answer(operation, answer, read)
+                    outcomes[place] = self._read_answer(operation, body, answer, read)
                 except _FailedForNowError as error:
                     problem = error.with_traceback(None)
                 except (SinkRefusedError, RowExistsError) as error:
@@ -141,6 +142,7 @@ class DynamoDbClient:
     def _read_answer(
         self,
         operation: str,
+        body: bytes,
         answer: Answer | OSError | HTTPException,
         read: Callable[[dict[str, Any]], Any],
     ) -> Any:
@@ -151,13 +153,15 @@ class DynamoDbClient:
         if not answer.is_whole():
             raise _FailedForNowError("an answer with a wrong checksum")
         if answer.status != _OK:
-            raise self._find_error(operation, answer)
+            raise self._find_error(operation, body, answer)
         try:
             return read(answer.read_object())
         except _UNREADABLE as error:
             raise _FailedForNowError(f"an answer that cannot be read: {error!r:.200}") from error
 
-    def _find_error(self, operation: str, answer: Answer) -> _FailedForNowError | SinkError:
+    def _find_error(
+        self, operation: str, body: bytes, answer: Answer
+    ) -> _FailedForNowError | SinkError:
         code, message = answer.read_error()
         problem = f"{code}: {message}"
         fault = classify_answer(code, answer.status)
@@ -165,6 +169,11 @@ class DynamoDbClient:
             return _FailedForNowError(problem)
         if fault is Fault.SKEWED and self._client.correct_clock(answer):
             return _FailedForNowError(problem)
+        if fault is Fault.MISSING:
+            problem += (
+                f"; expected table {_name_tables(body)} at {self._client.endpoint}; check its "
+                "name, the region and the account"
+            )
         # An unknown code must not condemn a row.
         kind = _KINDS.get(fault, SinkUnavailableError)
         if kind is SinkRefusedError and message.startswith("KMS "):
@@ -179,3 +188,8 @@ class DynamoDbClient:
 
 def _make_body(body: Body) -> bytes:
     return body if isinstance(body, bytes) else body()
+
+
+def _name_tables(body: bytes) -> str:
+    request = json.loads(body)
+    return request.get("TableName") or ", ".join(request["RequestItems"])

@@ -132,11 +132,15 @@ def test_a_record_that_function_and_job_gave_up_has_the_reason_of_each(
     assert json.loads(run("show", job)[1])["others"][0]["reason"] == "oversize"
 
 
-def test_a_table_that_cannot_be_read_is_one_sentence(run: Run) -> None:
+def test_a_table_that_cannot_be_read_is_one_sentence(run: Run, cloud: Cloud) -> None:
     code, text = run("list", "--table", "no-such-table")
 
     assert (code, len(text.splitlines())) == (1, 1)
     assert text.startswith("penstock: DynamoDB's Query was refused: ResourceNotFoundException")
+    assert text.endswith(
+        f"; expected table no-such-table at {cloud.endpoint}; check its name, the region and the "
+        "account\n"
+    )
 
 
 def test_an_endpoint_that_does_not_answer_is_one_sentence(

@@ -189,6 +189,24 @@ def test_a_permanent_error_is_raised_without_a_retry(
     assert len(api.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "tables"),
+    [(b'{"TableName":"a"}', "a"), (b'{"RequestItems":{"a":{},"b":{}}}', "a, b")],
+)
+def test_a_table_that_is_missing_is_named(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, body: bytes, tables: str
+) -> None:
+    api.replies = [refusal("ResourceNotFoundException", "Requested resource not found")]
+
+    with pytest.raises(SinkUnavailableError) as caught:
+        dynamodb.call("GetItem", body)
+
+    assert str(caught.value) == (
+        "DynamoDB's GetItem was refused: ResourceNotFoundException: Requested resource not found; "
+        f"expected table {tables} at {api.endpoint}; check its name, the region and the account"
+    )
+
+
 @pytest.mark.parametrize("code", ["InvalidSignatureException", "RequestTimeTooSkewed"])
 @pytest.mark.parametrize("hours", [-30, 1])
 def test_signatures_follow_dynamodbs_clock(
