@@ -7,7 +7,7 @@ has the name of that one before it, such as `schema.drift`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from penstock.errors import SettingsError
 
 _GROUP: Final = "penstock.commands"
+_PARTS: Final[dict[str, Any]] = {"HELP": str, "add_to": Callable}
 
 
 class Command(Protocol):
@@ -83,8 +84,12 @@ def load_command(point: EntryPoint) -> Command:
     """Import an installed command; one that cannot be imported says so when it is run."""
     try:
         command: Command = point.load()
-    except (AttributeError, ImportError) as error:
-        return _Broken(f"{point.value} cannot be loaded: {error}")
+    except Exception as error:  # whatever its code raises
+        return _Broken(f"{point.value} cannot be loaded: {type(error).__name__}: {error}")
+    for name, kind in _PARTS.items():
+        if not isinstance(getattr(command, name, None), kind):
+            expected = "expected the text HELP and the function add_to"
+            return _Broken(f"{point.value} has no {name}, {expected}")
     return command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, EntryPoints
 from types import SimpleNamespace
@@ -17,17 +18,26 @@ def _add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None
     parser.set_defaults(run=lambda _: print(f"hello {environ['NAME']}") or 0)
 
 
+_LOADED = {
+    "own": SimpleNamespace(HELP="Say hello.", add_to=_add_to),
+    "absent": ImportError("No module named 'absent'"),
+    "typo": SyntaxError("invalid syntax"),
+    "json": json,
+    "helpless": SimpleNamespace(HELP=None, add_to=_add_to),
+    "idle": SimpleNamespace(HELP="Do nothing."),
+}
+
+
 @pytest.fixture
 def points(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(point: EntryPoint) -> SimpleNamespace:
-        if point.value == "broken":
-            raise ImportError("No module named 'absent'")
-        return SimpleNamespace(HELP="Say hello.", add_to=_add_to)
+    def load(point: EntryPoint) -> object:
+        loaded = _LOADED[point.value]
+        if isinstance(loaded, Exception):
+            raise loaded
+        return loaded
 
-    found = [
-        EntryPoint(name, value, "penstock.commands")
-        for name, value in {"hello": "own", "schema.hello": "own", "bad": "broken"}.items()
-    ]
+    named = {"hello": "own", "schema.hello": "own"} | {f"the-{each}": each for each in _LOADED}
+    found = [EntryPoint(name, value, "penstock.commands") for name, value in named.items()]
     monkeypatch.setattr(EntryPoint, "load", load)
     monkeypatch.setattr(commands, "entry_points", lambda group: EntryPoints(found))
 
@@ -44,14 +54,28 @@ def test_an_installed_command_runs_at_its_place(
 
 
 @pytest.mark.usefixtures("points")
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("absent", "cannot be loaded: ImportError: No module named 'absent'"),
+        ("typo", "cannot be loaded: SyntaxError: invalid syntax"),
+        ("json", "has no HELP, expected the text HELP and the function add_to"),
+        ("helpless", "has no HELP, expected the text HELP and the function add_to"),
+        ("idle", "has no add_to, expected the text HELP and the function add_to"),
+    ],
+)
 def test_a_command_that_cannot_be_loaded_says_so_and_stops_no_other(
-    capsys: pytest.CaptureFixture[str],
+    value: str, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bad", "words"], {}) == 2
+    assert main([f"the-{value}", "words"], {}) == 2
     assert main(["hello"], {"NAME": "you"}) == 0
     said = capsys.readouterr()
-    assert said.err == "penstock: broken cannot be loaded: No module named 'absent'\n"
+    assert said.err == f"penstock: {value} {problem}\n"
     assert said.out == "hello you\n"
+
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"], {})
+    assert f"{value} {problem}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_example_runs_as_an_installed_command(

@@ -32,8 +32,10 @@ def list_hops() -> list[Hop]:
 def _look_at(point: EntryPoint, side: Side, world: World) -> Iterator[Seen | Break]:
     try:
         look = point.load()
-    except (AttributeError, ImportError) as error:
-        raise NotSeenError(f"{point.value} cannot be loaded: {error}") from error
+    except Exception as error:  # whatever its code raises
+        raise NotSeenError(
+            f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
     try:
         for found in look(world.outputs(side), partial(world.ask, side)):
             yield Break(**found) if "code" in found else Seen(found["seen"])

@@ -25,8 +25,9 @@ def load_kinds() -> dict[str, SinkKind]:
     for point in entry_points(group=_GROUP):
         try:
             kind = point.load()
-        except (AttributeError, ImportError) as error:
-            problem = f"{_GROUP}: {point.name} ({point.value}) cannot be loaded: {error}"
+        except Exception as error:  # whatever its code raises
+            said = f"{type(error).__name__}: {error}"
+            problem = f"{_GROUP}: {point.name} ({point.value}) cannot be loaded: {said}"
             raise SettingsError([problem]) from error
         if not isinstance(kind, SinkKind):
             raise SettingsError(
