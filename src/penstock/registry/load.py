@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import entry_points
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _Options = dict[str, list[str]]
 
 _GROUP: Final = "penstock.registries"
+_PARTS: Final = ("kind", "source", "get")  # of a registry, for any reader
 
 
 def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegistry:
@@ -107,7 +109,18 @@ def _load_installed(scheme: str, url: str, call_seconds: float | None) -> Schema
         # The message does not show the whole URL, which may hold an external id.
         found = f"begins with {scheme!r}" if scheme else "has no kind before ://"
         raise SettingsError([f"registry URL {found}, expected one of {known}"])
-    registry: SchemaRegistry = installed[scheme].load()(url, call_seconds=call_seconds)
+    point = f"{_GROUP}: {scheme} ({installed[scheme].value})"
+    try:
+        build = installed[scheme].load()
+        signature(build).bind(url, call_seconds=call_seconds)
+    except Exception as error:  # whatever its code raises
+        expected = "expected a function of a URL and call_seconds"
+        problem = f"{point} cannot be loaded: {type(error).__name__}: {error}; {expected}"
+        raise SettingsError([problem]) from error
+    registry: SchemaRegistry = build(url, call_seconds=call_seconds)
+    if missing := [part for part in _PARTS if not hasattr(registry, part)]:
+        found = f"a {type(registry).__name__} without {', '.join(missing)}"
+        raise SettingsError([f"{point} built {found}, expected a SchemaRegistry"])
     return registry
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from penstock.registry import (
     GlueSettings,
     HttpRegistrySettings,
     SchemaVersion,
+    load,
     load_registry,
 )
 from penstock.registry.memory import MemoryRegistry
@@ -175,6 +177,14 @@ class FakeRegistry(MemoryRegistry):
 
 def load(url, *, call_seconds=None):
     return FakeRegistry(url, call_seconds)
+
+def load_late(url):
+    return FakeRegistry(url, None)
+
+def build_little(url, *, call_seconds=None):
+    return {}
+
+TRU = "load"
 """,
     "fake_registry-1.0.dist-info/METADATA": (
         "Metadata-Version: 2.1\nName: fake-registry\nVersion: 1.0\n"
@@ -205,3 +215,45 @@ def test_a_registry_of_another_distribution_is_found_by_its_scheme() -> None:
 def test_an_unknown_scheme_is_answered_with_those_installed() -> None:
     with pytest.raises(SettingsError, match=r"expected one of glue, .*, fake$"):
         load_registry("other://plant")
+
+
+# Each is the value of the entry point `fake`, and what is said of it.
+_UNFIT = {
+    "no_such:load": "cannot be loaded: ModuleNotFoundError: No module named 'no_such'",
+    "fake_registry:lod": "cannot be loaded: AttributeError: module 'fake_registry' has no .*",
+    "fake_registry:TRU": "cannot be loaded: TypeError: .* is not a callable object",
+    "fake_registry:load_late": "cannot be loaded: TypeError: .* argument 'call_seconds'",
+}
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(("value", "problem"), _UNFIT.items())
+def test_an_entry_point_that_builds_no_registry_is_named(
+    value: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _name(value, monkeypatch)
+
+    expected = "expected a function of a URL and call_seconds"
+    with pytest.raises(
+        SettingsError, match=f"^penstock.registries: fake .* {problem}; {expected}$"
+    ):
+        load_registry("fake://plant")
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_is_built_without_the_parts_of_a_registry_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _name("fake_registry:build_little", monkeypatch)
+
+    with pytest.raises(SettingsError) as refused:
+        load_registry("fake://plant")
+    assert str(refused.value) == (
+        "penstock.registries: fake (fake_registry:build_little) built a dict without kind, "
+        "source, expected a SchemaRegistry"
+    )
+
+
+def _name(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("fake", value, "penstock.registries")
+    monkeypatch.setattr(load, "entry_points", lambda group: [point])
