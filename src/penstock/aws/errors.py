@@ -24,13 +24,18 @@ from enum import StrEnum
 from http.client import HTTPException
 from typing import Final
 
+from botocore import exceptions
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectionError,
+    CredentialRetrievalError,
     HTTPClientError,
     NoCredentialsError,
     PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
 )
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
@@ -101,6 +106,17 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
     Fault.REFUSED: ("ItemCollectionSizeLimitExceededException", "ValidationException"),
 }
 _FAULTS: Final = {code: fault for fault, codes in _CODES.items() for code in codes}
+_NO_CREDENTIALS: Final = (
+    CredentialRetrievalError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+    getattr(exceptions, "LoginError", SSOError),  # not in older versions of botocore
+)
+# Their endpoints, on the machine itself, may answer again.
+_LOCAL_PROVIDERS: Final = ("container-role", "iam-role")
 _S3_ERRORS: Final[dict[Fault, type[Exception]]] = {
     Fault.DENIED: SinkAccessDeniedError,
     Fault.SKEWED: SinkAccessDeniedError,
@@ -117,8 +133,9 @@ def classify(error: Exception) -> Fault:
         return classify_answer(
             code, error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         )
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return Fault.DENIED
+    if isinstance(error, _NO_CREDENTIALS):
+        is_local = error.kwargs.get("provider") in _LOCAL_PROVIDERS
+        return Fault.UNKNOWN if is_local else Fault.DENIED
     if isinstance(error, ConnectionError | HTTPClientError | OSError | HTTPException):
         return Fault.DOWN
     return Fault.UNKNOWN

@@ -9,9 +9,15 @@ from botocore.exceptions import (
     ClientError,
     CredentialRetrievalError,
     EndpointConnectionError,
+    LoginRefreshRequired,
     NoCredentialsError,
+    NoRegionError,
     PartialCredentialsError,
+    ProfileNotFound,
     ReadTimeoutError,
+    SSOTokenLoadError,
+    TokenRetrievalError,
+    UnauthorizedSSOTokenError,
 )
 
 import penstock
@@ -89,7 +95,15 @@ def test_a_code_has_one_meaning(code: str, status: int, fault: Fault) -> None:
         (EndpointConnectionError(endpoint_url="https://a"), Fault.DOWN),
         (ReadTimeoutError(endpoint_url="https://a"), Fault.DOWN),
         (ConnectionResetError("reset"), Fault.DOWN),
-        (CredentialRetrievalError(provider="sso", error_msg="expired"), Fault.UNKNOWN),
+        (CredentialRetrievalError(provider="custom-process", error_msg="expired"), Fault.DENIED),
+        (CredentialRetrievalError(provider="container-role", error_msg="silent"), Fault.UNKNOWN),
+        (CredentialRetrievalError(provider="iam-role", error_msg="silent"), Fault.UNKNOWN),
+        (LoginRefreshRequired(), Fault.DENIED),
+        (ProfileNotFound(profile="corp"), Fault.DENIED),
+        (SSOTokenLoadError(error_msg="none"), Fault.DENIED),
+        (TokenRetrievalError(provider="sso", error_msg="expired"), Fault.DENIED),
+        (UnauthorizedSSOTokenError(), Fault.DENIED),
+        (NoRegionError(), Fault.UNKNOWN),
     ],
 )
 def test_an_error_without_a_code_is_classified_too(error: Exception, fault: Fault) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,27 @@ def test_missing_credentials_are_an_error(
     credentials.forget_sessions()
 
     with pytest.raises(RegistryAccessDeniedError, match=r"no credentials for glue://.*: Unable"):
+        registry.versions("readings")
+
+
+def test_a_session_of_sso_that_is_over_is_no_outage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempts: Callable[..., Attempts]
+) -> None:
+    config = tmp_path / "config"
+    config.write_text(
+        "[profile corp]\nsso_start_url = https://corp.example\nsso_region = eu-central-1\n"
+        "sso_account_id = 111122223333\nsso_role_name = reader\n"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_PROFILE", "corp")
+    monkeypatch.setenv("HOME", str(tmp_path))  # where `aws sso login` keeps its token
+    credentials.forget_sessions()
+    registry = GlueRegistry(GlueSettings("plant", "eu-central-1"), attempts=attempts())
+    credentials.forget_sessions()
+
+    with pytest.raises(
+        RegistryAccessDeniedError, match=r"no credentials for glue://.*: Error loading SSO Token"
+    ):
         registry.versions("readings")
 
 
