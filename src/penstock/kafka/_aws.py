@@ -36,3 +36,5 @@ def aws_session(settings: KafkaSettings, region: str, failure: str) -> Iterator[
         is_temporary = classify(error) in {Fault.THROTTLED, Fault.DOWN}
         kind = BrokerUnavailableError if is_temporary else BrokerLoginError
         raise kind(f"{failure}: {error}") from error
+    except (RuntimeError, OSError) as error:  # botocore's, for credentials that it cannot load
+        raise BrokerLoginError(f"{failure}: {error}") from error

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from botocore.credentials import ReadOnlyCredentials
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 from moto import mock_aws
 
+from penstock.credentials import forget_sessions
 from penstock.errors import BrokerLoginError, BrokerUnavailableError, PenstockError
 from penstock.kafka import KafkaSettings, Security, find_user
 from penstock.kafka.login import client_options
@@ -146,6 +147,7 @@ _AWS_FAILURES = [
     (_client_error("InternalServiceError", 500), BrokerUnavailableError),
     (EndpointConnectionError(endpoint_url="x"), BrokerUnavailableError),
     (NoCredentialsError(), BrokerLoginError),
+    (RuntimeError("the refreshed credentials are still expired"), BrokerLoginError),
 ]
 
 
@@ -337,6 +339,32 @@ def test_no_credentials_at_all() -> None:
     with patch("penstock.kafka._aws.load_session", return_value=session):
         with pytest.raises(BrokerLoginError, match="no AWS credentials for the login by IAM: Una"):
             _iam().token()
+
+
+@pytest.mark.parametrize(
+    ("log_in", "failure"),
+    [
+        (lambda: _iam().token(), "no AWS credentials for the login by IAM"),
+        (
+            lambda: client_options(_settings(Security.SCRAM, secret_arn=_ARN)),
+            f"the secret {_ARN} cannot be read",
+        ),
+    ],
+)
+def test_a_program_of_credentials_that_is_missing_is_named(
+    log_in: Callable[[], object], failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile corp]\ncredential_process = /nowhere\n")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_PROFILE", "corp")
+    forget_sessions()
+
+    with pytest.raises(BrokerLoginError, match=rf"^{failure}: .*: '/nowhere'$"):
+        log_in()
+    forget_sessions()
 
 
 @pytest.mark.parametrize(("error", "kind"), _AWS_FAILURES)
