@@ -29,7 +29,7 @@ from penstock.cli import (
 )
 from penstock.cli.arguments import check_needed
 from penstock.cli.commands import Command, add_command, find_commands, load_command
-from penstock.cli.profiles import CONFIG_FILE, add_profile, find_profile
+from penstock.cli.profiles import CONFIG_FILE, Profile, add_profile, find_profile
 from penstock.cli.terminal import describe_refusal, print_error, terminable
 from penstock.errors import OperationError, PenstockError, SettingsError
 from penstock.operations import is_error_of_aws
@@ -166,13 +166,21 @@ def _parse(words: Sequence[str], environ: Mapping[str, str] | None) -> argparse.
     parser.set_defaults(own_environ=own, used_profile=profile, usage_code=_WRONG_USAGE, needed=())
     _completion.complete(parser, own)
     found = parser.parse_args(words)
-    if own.get("AWS_ACCESS_KEY_ID") and "AWS_PROFILE" in profile.values:
-        print(
-            "penstock: the credentials are those of AWS_ACCESS_KEY_ID in the environment, and not "
-            f"of {merged['AWS_PROFILE']!r}, the AWS_PROFILE of the profile {profile.name}",
-            file=sys.stderr,
-        )
+    _note_other_credentials(own, profile)
     return found
+
+
+def _note_other_credentials(environ: Mapping[str, str], profile: Profile) -> None:
+    """Say which variable of the environment replaces the credentials of the profile."""
+    named = profile.values.get("AWS_PROFILE")
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE"):
+        if named and environ.get(variable, "") not in {"", named}:
+            print(
+                f"penstock: the credentials are those of {variable} in the environment, and not "
+                f"of {named!r}, the AWS_PROFILE of the profile {profile.name}",
+                file=sys.stderr,
+            )
+            break
 
 
 def _find_name(words: Sequence[str], environ: Mapping[str, str]) -> str:

@@ -135,18 +135,31 @@ def test_a_profile_without_a_file_is_wrong_usage(capsys: pytest.CaptureFixture[s
     )
 
 
-@pytest.mark.parametrize("key", ["", "AKIA"])
-def test_keys_of_the_environment_that_replace_those_of_a_profile_are_said(
-    key: str, config: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"AWS_ACCESS_KEY_ID": ""}, ""),
+        ({"AWS_ACCESS_KEY_ID": "AKIA"}, "AWS_ACCESS_KEY_ID"),
+        ({"AWS_PROFILE": ""}, ""),
+        ({"AWS_PROFILE": "theirs"}, ""),
+        ({"AWS_PROFILE": "corp"}, "AWS_PROFILE"),
+        ({"AWS_PROFILE": "corp", "AWS_ACCESS_KEY_ID": "AKIA"}, "AWS_ACCESS_KEY_ID"),
+    ],
+)
+def test_credentials_of_the_environment_that_replace_those_of_a_profile_are_said(
+    given: dict[str, str], said: str, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_profiles(config, {"billing": {"AWS_PROFILE": "theirs"}})
-    environ = {"PENSTOCK_CONFIG": str(config), "AWS_ACCESS_KEY_ID": key}
+    environ = {"PENSTOCK_CONFIG": str(config)} | given
 
     for profile in ("billing", "analytics"):
         assert main(["--profile", profile, "config", "show"], environ) == 0
 
-    told = capsys.readouterr().err
-    assert told.count("AWS_ACCESS_KEY_ID in the environment, and not of 'theirs'") == bool(key)
+    note = (
+        f"penstock: the credentials are those of {said} in the environment, and not of 'theirs', "
+        "the AWS_PROFILE of the profile billing\n"
+    )
+    assert capsys.readouterr().err == (note if said else "")
 
 
 def test_profiles_are_added_to_those_of_a_file(config: Path) -> None:
