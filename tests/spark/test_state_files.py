@@ -11,7 +11,12 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from localcloud.faults import Faults, Kind
-from penstock.errors import CheckpointError, CheckpointInUseError, SettingsError
+from penstock.errors import (
+    CheckpointError,
+    CheckpointInUseError,
+    SettingsError,
+    SinkAccessDeniedError,
+)
 from penstock.spark.state import files as state_files
 from penstock.spark.state.files import StateFiles, read_text
 
@@ -42,6 +47,16 @@ def test_a_text_is_read_by_its_path_or_url(spark, tmp_path: Path) -> None:
         read_text(spark, "file:/b")
     with pytest.raises(SettingsError, match=r"^found no file b\.json, expected one that Spark can"):
         read_text(spark, "b.json")
+
+
+def test_a_scheme_that_spark_does_not_know_is_named(spark) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_text(spark, "nosuch://b/k.json")
+
+    assert str(caught.value) == (
+        'nosuch://b/ cannot be used: No FileSystem for scheme "nosuch", expected a bucket that '
+        "exists and a scheme that Spark knows: correct the path"
+    )
 
 
 def test_the_first_text_stays(files: StateFiles) -> None:
@@ -128,6 +143,36 @@ def s3_folder(spark, cloud):
     for name, text in settings.items():
         hadoop.set(f"fs.s3a.{name}", text)
     return f"s3a://{bucket}/state"
+
+
+@pytest.fixture(params=["read", "names", "write"])
+def use(request):
+    """One use of files, the first that a job may make."""
+    return {
+        "read": lambda files: files.read("a"),
+        "names": lambda files: files.names(),
+        "write": lambda files: files.write("a", "text"),
+    }[request.param]
+
+
+@pytest.mark.parametrize("use", ["names", "write"], indirect=True)
+def test_a_bucket_that_does_not_exist_is_named(spark, s3_folder, use):
+    with pytest.raises(SettingsError, match=(
+        r"^s3a://none-there/c\S* cannot be used: .*, expected a bucket that exists and a scheme"
+    )):  # fmt: skip
+        use(StateFiles(spark, "s3a://none-there/c"))
+
+
+def test_a_bucket_that_denies_access_is_named(spark, s3_folder, cloud, use):
+    faults = cloud.state(Faults)
+    faults.add(kind=Kind.ERROR, service="s3", code="AccessDenied", status=403)
+
+    with pytest.raises(SinkAccessDeniedError, match=(
+        rf"^{s3_folder}\S* cannot be used: .*403.*; expected a role that may list, read and write "
+        "there: give the job's role the permissions, or correct the path$"
+    )):  # fmt: skip
+        use(StateFiles(spark, s3_folder))
+    faults.clear()
 
 
 def test_a_file_is_written_though_the_answer_of_s3_was_lost(spark, s3_folder, cloud):

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, CheckpointInUseError, SettingsError
+from penstock.errors import (
+    CheckpointError,
+    CheckpointInUseError,
+    SettingsError,
+    SinkAccessDeniedError,
+)
 
 _ENCODING = "UTF-8"
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it since Hadoop 3.4.2
 _CONFLICT: Final = "org.apache.hadoop.fs.s3a.RemoteFileChangedException"
+_DENIED: Final = "java.nio.file.AccessDeniedException"
+_NO_BUCKET: Final = "org.apache.hadoop.fs.s3a.UnknownStoreException"
+_NO_SCHEME: Final = "org.apache.hadoop.fs.UnsupportedFileSystemException"
 
 COMPLETE: Final = "_SUCCESS"  # Spark's mark of a folder that a job has written whole
 WHAT_TO_DO: Final = (
@@ -26,6 +35,10 @@ class StateFiles:
     """The files of one folder, local, s3:// or hdfs://; each is written whole or not at all.
 
     The first file that is written creates the folder.
+
+    Raises (also when files are read, written and listed):
+        SettingsError: the bucket does not exist, or Spark does not know the scheme.
+        SinkAccessDeniedError: the file system denies access.
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
@@ -35,7 +48,8 @@ class StateFiles:
         self._to_text = getattr(java, "org.apache.commons.io.IOUtils").toString
         self._folder = self._new_path(folder)
         jsc: Any = spark.sparkContext._jsc
-        self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
+        with _explain_refusal(folder):
+            self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
 
     @property
     def folder(self) -> str:
@@ -49,20 +63,24 @@ class StateFiles:
             CheckpointError: the checksum of the file does not match.
         """
         path = self._path(name)
-        try:
-            stream = self._files.open(path)
+        with _explain_refusal(path):
             try:
-                return str(self._to_text(stream, _ENCODING))
-            finally:
-                stream.close()
-        except Py4JJavaError as error:
-            if _is(error, "java.io.FileNotFoundException"):
-                return None
-            if _is(error, "org.apache.hadoop.fs.ChecksumException"):
-                raise CheckpointError(
-                    f"the file {path} does not match its checksum; {WHAT_TO_DO}"
-                ) from error
-            raise
+                return self._read_path(path)
+            except Py4JJavaError as error:
+                if _is(error, "java.io.FileNotFoundException"):
+                    return None
+                if _is(error, "org.apache.hadoop.fs.ChecksumException"):
+                    raise CheckpointError(
+                        f"the file {path} does not match its checksum; {WHAT_TO_DO}"
+                    ) from error
+                raise
+
+    def _read_path(self, path: Any) -> str:
+        stream = self._files.open(path)
+        try:
+            return str(self._to_text(stream, _ENCODING))
+        finally:
+            stream.close()
 
     def write(self, name: str, text: str) -> None:
         """Write a new file.
@@ -72,15 +90,16 @@ class StateFiles:
             OSError: the file system refuses.
         """
         path = self._path(name)
-        if self._files.hasPathCapability(path, _CONDITIONAL):
-            self._create(name, text)
-            return
-        scratch = self._path(f".{name}.{uuid4().hex}.tmp")
-        self._check_missing(path)
-        _fill(self._files.create(scratch, False), text)
-        if not self._files.rename(scratch, path):
+        with _explain_refusal(path):
+            if self._files.hasPathCapability(path, _CONDITIONAL):
+                self._create(name, text)
+                return
+            scratch = self._path(f".{name}.{uuid4().hex}.tmp")
             self._check_missing(path)
-            raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
+            _fill(self._files.create(scratch, False), text)
+            if not self._files.rename(scratch, path):
+                self._check_missing(path)
+                raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
 
     def _create(self, name: str, text: str) -> None:
         """Write a new file of an object store, which refuses the second of two writers.
@@ -126,12 +145,13 @@ class StateFiles:
 
     def names(self) -> list[str]:
         """Return the names of the files, in order."""
-        try:
-            found = self._files.listStatus(self._folder)
-        except Py4JJavaError as error:
-            if _is(error, "java.io.FileNotFoundException"):
-                return []
-            raise
+        with _explain_refusal(self._folder):
+            try:
+                found = self._files.listStatus(self._folder)
+            except Py4JJavaError as error:
+                if _is(error, "java.io.FileNotFoundException"):
+                    return []
+                raise
         names = (str(each.getPath().getName()) for each in found)
         return sorted(name for name in names if not name.startswith("."))
 
@@ -160,7 +180,8 @@ def read_text(spark: SparkSession, url: str) -> str:
     """Return the text of a file on any file system that Spark knows, without a Spark job.
 
     Raises:
-        SettingsError: there is no such file.
+        SettingsError: there is no such file or bucket, or Spark does not know the scheme.
+        SinkAccessDeniedError: the file system denies access.
     """
     folder, slash, name = url.rpartition("/")
     text = StateFiles(spark, folder + slash or ".").read(name)
@@ -175,6 +196,24 @@ def write_text(spark: SparkSession, url: str, text: str) -> None:
     files = StateFiles(spark, folder)
     files.delete(name)
     files.write(name, text)
+
+
+@contextmanager
+def _explain_refusal(path: Any) -> Iterator[None]:
+    """Explain what an operator must mend; other errors, as those of an outage, stay as they are."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        found = f"{path} cannot be used: {error.java_exception.getMessage()}"
+        if _is(error, _DENIED):
+            raise SinkAccessDeniedError(
+                f"{found}; expected a role that may list, read and write there: give the job's "
+                "role the permissions, or correct the path"
+            ) from error
+        if _is(error, _NO_BUCKET) or _is(error, _NO_SCHEME):
+            expected = "a bucket that exists and a scheme that Spark knows: correct the path"
+            raise SettingsError([f"{found}, expected {expected}"]) from error
+        raise
 
 
 def _fill(stream: Any, text: str) -> None:
