@@ -272,3 +272,11 @@ def test_a_table_of_the_lease_that_cannot_be_used_is_named(spark, leases, checkp
     )
     with pytest.raises(SinkUnavailableError, match=r"^DynamoDB's BatchGetItem was refused: "):
         claim_checkpoint(spark, checkpoint, "gone", _SHORT)
+
+
+def test_a_table_of_errors_that_was_mistyped_is_not_stored(spark, leases, checkpoint):
+    with pytest.raises(SinkUnavailableError, match=r"^DynamoDB's BatchGetItem was refused: "):
+        claim_checkpoint(spark, checkpoint, "gone", _SHORT)
+
+    with claim_checkpoint(spark, checkpoint, leases, _SHORT) as held:
+        assert held.fence == 1

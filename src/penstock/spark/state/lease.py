@@ -260,9 +260,12 @@ def claim_checkpoint(
         SinkError: the table of the lease cannot be used; it may not be the job's own.
     """
     files = StateFiles(spark, f"{checkpoint}/penstock-lease")
+    name = name_lease(checkpoint)
+    if files.read(_TABLE) is None:
+        LeaseRow(errors_table, name, "").read()  # a wrong table must not be stored
     table = find_lease_table(files, errors_table)
     try:
-        return Lease.claim(table, name_lease(checkpoint), settings)
+        return Lease.claim(table, name, settings)
     except SinkError as error:
         if table == errors_table:
             raise
