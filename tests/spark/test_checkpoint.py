@@ -9,6 +9,7 @@ import pytest
 
 from penstock.errors import CheckpointError
 from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark.state.schema_ledger import Ledger
 
 _COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
 _OFFSETS = 'v1\n{"batchWatermarkMs":0}\n{"sensor":{"0":7,"1":3}}'
@@ -154,6 +155,24 @@ def test_damage_before_the_first_batch(checkpoint: Checkpoint, folder: Path, nam
 
     with pytest.raises(CheckpointError, match=f"the file {name} .* is empty, expected"):
         checkpoint.check()
+
+
+def test_a_schema_ledger_is_there_from_the_first_start_on(
+    checkpoint: Checkpoint, folder: Path, spark, tmp_path: Path
+) -> None:
+    with pytest.raises(CheckpointError) as caught:
+        checkpoint.check_ledger()
+
+    assert str(caught.value) == (
+        f"the schema ledger file://{folder}/penstock-ledger is missing, expected the versions of "
+        f"the batches in file://{folder}/offsets; restore it from a copy, or begin with a new "
+        "checkpoint and --starting at offsets before which the tables lack no record"
+    )
+    new = Checkpoint(spark, f"file://{tmp_path}/new")
+    new.check_ledger()
+    (folder / "offsets").rename(tmp_path / "new" / "offsets")  # no batch had a version so far
+    new.check_ledger()
+    assert Ledger(spark, new.ledger, 2).before(2) == ()
 
 
 def test_totals_keep_their_key_from_the_first_batch_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -205,6 +206,28 @@ def test_a_damaged_checkpoint_is_refused_before_anything_is_read(job):
 
     with pytest.raises(CheckpointError, match=r"the file metadata of the .* is missing"):
         job.start()
+
+
+def test_a_job_without_its_schema_ledger_writes_no_row_twice(job, monkeypatch):
+    v1, v2, write = job.register(_V1), job.register(_V2), Lake.write
+    job.send(make_reading(v1, "a"))
+    job.run()
+    job.send(make_reading(v1, "b"), make_reading(v2, "c", 20))
+
+    def end_behind_the_known(lake, rows, part):
+        if part.number:
+            raise RuntimeError("killed")
+        return write(lake, rows, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "write", end_behind_the_known)
+        with pytest.raises(StreamingQueryException, match="killed"):
+            job.run()
+    shutil.rmtree(Path(urlsplit(job.settings.checkpoint).path) / "penstock-ledger")
+
+    with pytest.raises(CheckpointError, match=r"the schema ledger file:.* is missing, expected"):
+        job.run()
+    assert job.query("deviceId") == [("a",), ("b",)]
 
 
 def test_a_batch_that_is_half_done_keeps_its_routes(job):

@@ -254,6 +254,7 @@ class StreamQuery:
         split_by = describe_routes(self.tables)
         split_by |= {f"unframed {topic}": str(key) for topic, key in unframed}
         check_routes(checkpoint.routes, checkpoint, next_batch, split_by)
+        checkpoint.check_ledger()
 
         def open_ledger(name: str) -> Ledger:
             folder = f"{checkpoint.ledger}/{name}" if name else checkpoint.ledger

@@ -14,6 +14,7 @@ from penstock.tables import BatchId
 
 _Offsets = dict[tuple[str, int], int]
 _SHOWN = 80
+_BEGUN = ".begun"  # no file of the ledger itself
 
 
 class Checkpoint:
@@ -40,6 +41,7 @@ class Checkpoint:
         self._query: str | None = None
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
+        self._ledger = StateFiles(spark, self.ledger)
         self._start = StateFiles(spark, f"{folder}/penstock-start")
         self._key = StateFiles(spark, f"{folder}/penstock-key")
         self._offsets = StateFiles(spark, f"{folder}/offsets")
@@ -109,6 +111,23 @@ class Checkpoint:
                 f"the checkpoint {self.folder} has totals by {kept}, found --by {key}, expected "
                 f"{kept}; give that again, or another folder as --checkpoint"
             )
+
+    def check_ledger(self) -> None:
+        """Begin the schema ledger at the first start, and refuse to go on without it later.
+
+        Without it, a batch that is half done would be split another way, and written twice.
+
+        Raises:
+            CheckpointError: it is missing.
+        """
+        if self._ledger.read(_BEGUN) is not None or self._ledger.names():
+            return
+        if _numbers(self._offsets):
+            raise CheckpointError(
+                f"the schema ledger {self.ledger} is missing, expected the versions of the batches "
+                f"in {self.folder}/offsets; {WHAT_TO_DO}"
+            )
+        self._ledger.write(_BEGUN, "")
 
     def forget_snapshot(self) -> None:
         """Forget the snapshot with which a stream of an Iceberg table began, once a batch is over.
