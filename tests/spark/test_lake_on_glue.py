@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
+from penstock.errors import LakeHistoryError
 from penstock.extensions.drift.inspection import TableTarget, inspect_tables, sync_tables
 from penstock.extensions.quality import QualitySettings
 from penstock.extensions.quality.check import TableCheck
@@ -29,9 +30,9 @@ _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
 
 
 @pytest.fixture
-def ask(cloud, database):
-    """Ask DuckDB, which gets the rows of the table `t` by pyiceberg from the catalog."""
-    catalog = load_catalog(
+def catalog(cloud):
+    """The catalog as pyiceberg has it."""
+    return load_catalog(
         "lake",
         **{
             "type": "glue",
@@ -45,6 +46,11 @@ def ask(cloud, database):
             "s3.secret-access-key": "any",
         },
     )
+
+
+@pytest.fixture
+def ask(catalog, database):
+    """Ask DuckDB, which gets the rows of the table `t` by pyiceberg from the catalog."""
 
     def ask(sql):
         with duckdb.connect() as connection:
@@ -75,6 +81,30 @@ def test_batches_of_two_queries_at_once_are_there_once(glue_spark, database, ask
         ("b1", None, None, None, 1),
         ("first", None, None, None, None),
     ]
+
+
+def test_a_table_that_the_catalog_lost_is_not_created_again_over_its_files(
+    glue_spark, database, ask, catalog, client
+):
+    def write(number):
+        rows = make_rows(glue_spark, "n bigint", (number,), first=number)
+        Lake(glue_spark, f"{database}.t").write(rows, part(number, 0))
+
+    write(0)
+    metadata = catalog.load_table(f"{database}.t").metadata_location
+    client("glue").delete_table(DatabaseName=database, Name="t")
+
+    with pytest.raises(LakeHistoryError) as caught:
+        write(1)
+    assert str(caught.value) == (
+        f"found data files in s3://{database.replace('_', '-')}/tables/t/data and no table "
+        f"{database}.t in the catalog, expected no files of a table that is to be created: "
+        "register it again with its newest file of metadata, or move the folder away"
+    )
+    catalog.register_table(f"{database}.t", metadata)
+    write(1)
+
+    assert ask("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
 
 
 def test_a_column_is_made_again_in_the_catalog_too(glue_spark, database, ask, client):

@@ -21,6 +21,7 @@ from penstock.errors import CheckpointInUseError, Reason, SettingsError
 from penstock.settings import setting
 from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.conversion import EventTime, find_inexact, project_event, quote, write_type
+from penstock.spark.lake.creation import create_table
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import (
     LAKE_CATALOG,
@@ -309,23 +310,15 @@ class Lake(AppendSink):
             self._table.refresh()
             self._table.check_time()
             return self._table
-        if not self._spark.catalog.tableExists(self._name):
-            self._create()
+        types = {EVENT_TIME: "timestamp", **COORDINATES}
+        columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
+        create_table(self._spark, self._name, columns, _PROPERTIES, f"days({EVENT_TIME})")
         table = IcebergTable(session, self._name, self._written_as)
         _check_table(table)
         table.check_time()
         # Each session has catalogs of its own, and so another object of the table.
         self._table, self._session = table, session._jsparkSession
         return table
-
-    def _create(self) -> None:
-        types = {EVENT_TIME: "timestamp", **COORDINATES}
-        columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
-        properties = ", ".join(f"'{name}' = '{text}'" for name, text in _PROPERTIES.items())
-        self._spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg "
-            f"PARTITIONED BY (days({EVENT_TIME})) TBLPROPERTIES ({properties})"
-        )
 
     def _project(self, columns: StructType, event: StructType) -> dict[str, str]:
         """Return the value of each column by its name; columns that are not named stay null."""

@@ -37,6 +37,7 @@ from penstock.extensions.cdc.spark.net import KEPT, BatchLog, Moment
 from penstock.extensions.cdc.spark.sink import ChangeBatch, named_view
 from penstock.spark.columns import match_columns, merge_columns
 from penstock.spark.lake.conversion import project_event, quote, quote_text, write_type
+from penstock.spark.lake.creation import create_table
 from penstock.spark.lake.expiration import Expiration
 from penstock.spark.lake.iceberg import (
     LAKE_CATALOG,
@@ -104,7 +105,7 @@ class CurrentTable:
             self._delete_before(batch, batch.log.truncations[-1])
         if not batch.log.has_rows:
             return
-        create_table(spark, self.name, batch, POSITION, self._buckets)
+        create_row_table(spark, self.name, batch, POSITION, self._buckets)
         table = self._open(batch)
         before = table.sequence()
         grow_table(spark, table, batch.changes.type)
@@ -229,14 +230,9 @@ class Deletions:
     def open(self, rows: DataFrame) -> int:
         """Create the table, of a key and a position, if it is missing; return its last place."""
         spark = rows.sparkSession
-        if not spark.catalog.tableExists(self._name):
-            columns = ", ".join(
-                f"{quote(each.name)} {write_type(each.dataType)}" for each in rows.schema
-            )
-            spark.sql(
-                f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}, {_REMEMBERED_AT} TIMESTAMP)"
-                f" USING iceberg TBLPROPERTIES ({write_properties()})"
-            )
+        columns = [f"{quote(each.name)} {write_type(each.dataType)}" for each in rows.schema]
+        listed = ", ".join([*columns, f"{_REMEMBERED_AT} TIMESTAMP"])
+        create_table(spark, self._name, listed, _PROPERTIES)
         return find_last(self.read(spark))
 
     def read(self, spark: SparkSession) -> DataFrame:
@@ -285,7 +281,7 @@ def load_table(spark: SparkSession, name: str, written_as: str) -> IcebergTable:
     return table
 
 
-def create_table(
+def create_row_table(
     spark: SparkSession,
     name: str,
     batch: ChangeBatch,
@@ -301,11 +297,8 @@ def create_table(
         for each in columns
     ] + [f"{each} {type_}" for each, type_ in added.items()]
     (first, *_) = find_key_columns(columns, batch)
-    parts = f" PARTITIONED BY (bucket({buckets}, {quote(first)}))" if buckets else ""
-    spark.sql(
-        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(listed)}) USING iceberg"
-        f"{parts} TBLPROPERTIES ({write_properties()})"
-    )
+    bucket = f"bucket({buckets}, {quote(first)})" if buckets else ""
+    create_table(spark, name, ", ".join(listed), _PROPERTIES, bucket)
 
 
 def add_older(spark: SparkSession, table: IcebergTable) -> None:
@@ -358,11 +351,6 @@ def compact_new_files(spark: SparkSession, table: IcebergTable, before: int) -> 
     for statement in write_compaction(name, options):
         run_commit(spark, statement, table.name)
     table.refresh()
-
-
-def write_properties() -> str:
-    """Return the properties of a new table, for SQL."""
-    return ", ".join(f"'{name}' = '{text}'" for name, text in _PROPERTIES.items())
 
 
 def _clear_replaced(columns: StructType, fields: Collection[str]) -> dict[str, str]:

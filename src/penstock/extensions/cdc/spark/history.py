@@ -35,7 +35,7 @@ from penstock.extensions.cdc.spark.current import (
     Deletions,
     add_older,
     compact_new_files,
-    create_table,
+    create_row_table,
     find_bounds,
     find_key_columns,
     find_last,
@@ -123,7 +123,7 @@ class HistoryTable:
         """
         spark = batch.spark
         if batch.log.has_rows:
-            create_table(spark, self.name, batch, _ADDED)
+            create_row_table(spark, self.name, batch, _ADDED)
         elif not spark.catalog.tableExists(self.name):
             return
         table = load_table(spark, self.name, self._written_as)
