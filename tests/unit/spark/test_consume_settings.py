@@ -283,6 +283,13 @@ def test_routes_and_sink_names_that_do_not_match() -> None:
     ) == ("--dynamodb-table is 'readings', expected {table} in it, for --route to fill in",)
 
 
+@pytest.mark.parametrize("name", ["readings", "lake.db.readings", "db.", "my-db.readings"])
+def test_a_lake_table_has_one_database(name: str) -> None:
+    assert _problems(_NEEDED | _OPEN | {"--lake-table": name}) == (
+        f"--lake-table is {name!r}, expected DATABASE.TABLE in letters, digits and _",
+    )
+
+
 def test_topics_and_a_pattern() -> None:
     assert _problems(_NEEDED | _OPEN | {"--topic-pattern": "s.*"}) == (
         "--topics and --topic-pattern are both given, expected one of them",

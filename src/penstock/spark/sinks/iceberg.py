@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -89,6 +90,12 @@ class LakeSettings(KindSettings):
     lake_table: str = setting(
         "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""
     )
+
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if the table is not named by its database and its name."""
+        if self.lake_table and not re.fullmatch(r"[\w{}]+\.[\w{}]+", self.lake_table):
+            expected = "DATABASE.TABLE in letters, digits and _"
+            yield f"--lake-table is {self.lake_table!r}, expected {expected}"
 
 
 @dataclass(frozen=True, slots=True)

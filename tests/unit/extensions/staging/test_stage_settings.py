@@ -100,6 +100,9 @@ def test_problems_of_flags_and_of_the_file() -> None:
 
     assert any("PENSTOCK_PLAN (--plan) is missing" in each for each in _problems({}))
     assert _problems(_NEEDED | names) == ("--dynamodb-table is 'one', expected {table} in it",)
+    assert _problems(_NEEDED | {"--lake-table": "{table}"}) == (
+        "--lake-table is '{table}', expected DATABASE.TABLE in letters, digits and _",
+    )
     assert _problems(_NEEDED | {"--lake-table": ""}) == (
         "--lake-table is missing, expected names of tables: the configuration has tables in lake",
     )

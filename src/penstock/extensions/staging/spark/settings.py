@@ -75,13 +75,14 @@ class StageSettings(StreamSettings):
     service: str = name_service("stage")
 
     def problems(self) -> Iterator[str]:
-        """Yield a problem if names of tables would be the same for all tables."""
+        """Yield a problem if names of tables are wrong, or would be the same for all tables."""
         for flag, name in (
             ("--dynamodb-table", self.dynamodb_table),
             ("--lake-table", self.lake_table),
         ):
             if name and _TABLE not in name:
                 yield f"{flag} is {name!r}, expected {_TABLE} in it"
+        yield from LakeSettings(self.lake_table).problems()
 
     def sinks_of(self, table: StagedTable) -> SinkSettings:
         """Return the settings of a table's sinks."""
