@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 
 import pytest
 
@@ -14,6 +15,7 @@ from penstock.extensions.cdc.spark.net import LogState, Moment
 from penstock.extensions.cdc.spark.settings import UNAVAILABLE
 from penstock.extensions.cdc.spark.sink import LogStates
 from penstock.spark import MaintainSettings, maintain_table
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.state.lease import NoLease
 from tests.spark.changes import CdcJob, Source
 from tests.spark.test_cdc_moved_keys import read_history
@@ -180,6 +182,30 @@ def test_the_state_of_a_job_that_stalled_is_not_the_last_one(spark, tmp_path):
     with pytest.raises(CheckpointInUseError):
         states.write(LogState(), _Stall(take_over))
     assert states.read() == found[-1]
+
+
+@pytest.mark.parametrize("kind", ["current", "history"])
+def test_the_key_of_a_deleted_row_is_forgotten_without_another_deletion(
+    spark, table, tmp_path, kind
+):
+    history = HistoryTable(f"{table}_history", UNAVAILABLE, 8)
+    output = CurrentTable(table, remembered_days=8) if kind == "current" else history
+    now, name = [time.time()], f"{output.name}_deleted"
+    output._deletions._clock = lambda: now[0]
+    job, film = CdcJob(spark, tmp_path, table, lambda: [output]), Source()
+
+    def take(days):
+        now[0] += days * 86_400
+        film.insert(id=film.lsn)
+        job.take(job.place(film.log))
+        film.log.clear()
+        return spark.table(name).count(), IcebergTable(spark, name).count_snapshots()
+
+    film.insert(id=0)
+    film.log.clear()  # the job reads the deletion first
+    film.delete(0)
+    assert take(0) == take(7) == (1, 1)
+    assert take(2) == take(2) == (0, 2)
 
 
 def test_maintenance_gives_no_row_a_value_of_before(spark, table, tmp_path):

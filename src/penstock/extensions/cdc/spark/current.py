@@ -100,6 +100,7 @@ class CurrentTable:
                 batch again.
         """
         spark = batch.spark
+        self._deletions.forget(spark)
         if batch.log.truncations and spark.catalog.tableExists(self.name):
             self._open(batch)
             self._delete_before(batch, batch.log.truncations[-1])
@@ -246,23 +247,30 @@ class Deletions:
         return source.alias("s").join(known, F.expr(f"{same} AND {later}"), "left_anti")
 
     def append(self, deleted: DataFrame) -> None:
-        """Add deletions; once a day, forget those that are too old."""
+        """Add deletions."""
         spark, now = deleted.sparkSession, self._clock()
         table = IcebergTable(spark, self._name)
         key = [StructField(each.name, each.dataType) for each in deleted.schema]
         grow_table(spark, table, StructType([each for each in key if each.name not in POSITION]))
-        if _REMEMBERED_AT not in table.schema().names:
-            spark.sql(f"ALTER TABLE {self._name} ADD COLUMN {_REMEMBERED_AT} TIMESTAMP")
         deleted.withColumn(_REMEMBERED_AT, F.timestamp_seconds(F.lit(int(now)))).writeTo(
             self._name
         ).append()
-        if now >= self._forget_at:
-            self._forget_at = now + _DAY_SECONDS
-            before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
-            written_at = f"COALESCE({_REMEMBERED_AT}, _changed_at)"
-            statement = f"DELETE FROM {self._name} WHERE {written_at} < {before}"
-            run_commit(spark, statement, self._name)
         self._expiration.expire(table)
+
+    def forget(self, spark: SparkSession) -> None:
+        """Once a day, delete the deletions that are too old."""
+        now = self._clock()
+        if now < self._forget_at:
+            return
+        self._forget_at = now + _DAY_SECONDS
+        if not spark.catalog.tableExists(self._name):
+            return
+        if _REMEMBERED_AT not in spark.table(self._name).columns:
+            spark.sql(f"ALTER TABLE {self._name} ADD COLUMN {_REMEMBERED_AT} TIMESTAMP")
+        before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"
+        is_old = f"COALESCE({_REMEMBERED_AT}, _changed_at) < {before}"
+        if not spark.table(self._name).filter(is_old).isEmpty():
+            run_commit(spark, f"DELETE FROM {self._name} WHERE {is_old}", self._name)
 
 
 def load_table(spark: SparkSession, name: str, written_as: str) -> IcebergTable:

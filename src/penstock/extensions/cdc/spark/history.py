@@ -122,6 +122,7 @@ class HistoryTable:
                 batch again.
         """
         spark = batch.spark
+        self._deletions.forget(spark)
         if batch.log.has_rows:
             create_row_table(spark, self.name, batch, _ADDED)
         elif not spark.catalog.tableExists(self.name):
