@@ -53,6 +53,7 @@ class Source:
         self.full, self.flattened, self.partitions = full, flattened, partitions
         self.columns, self.key = dict(columns), ("id",)
         self.rows, self.log, self.lsn, self.sent = {}, [], 100, 0
+        self.clock_ms = NOON_MS
         self.commit = None  # the place of the last commit before the next change, if it is told
 
     def insert(self, **row):
@@ -154,7 +155,7 @@ class Source:
             self._send((partition, self._read_key(row)), None, None)
 
     def _append(self, place, op, before, after, snapshot="false"):
-        ts = NOON_MS + self.lsn
+        ts = self.clock_ms + self.lsn
         sequence = json.dumps([self.commit and str(self.commit), str(self.lsn)])
         if self.flattened:
             value = {

@@ -94,7 +94,8 @@ class CurrentTable:
         """Write net changes; this is idempotent.
 
         Raises:
-            JobError: a column would round a whole number; nothing is written.
+            JobError: a column would round a whole number, and nothing is written; or the database
+                was restored to an earlier place.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
                 batch again.
@@ -116,6 +117,7 @@ class CurrentTable:
         source = self._deletions.keep(self._project(batch, table.schema()), key, batch.log)
         self._merge(source, batch, table.schema(), key)
         if batch.log.complete is not None:
+            batch.check_places(spark.table(self.name), self._deletions.read(spark))
             self._delete_before(batch, batch.log.complete)
         table.refresh()
         compact_new_files(spark, table, before)

@@ -68,6 +68,10 @@ _ADDED: Final = {
 _ENDS: Final = {"_until_lsn": "_lsn", "_until_offset": "_offset", "_valid_to": "_valid_from"}
 _PLACE: Final = "STRUCT(_lsn, _offset, _valid_from)"
 _UNTIL: Final = [f"{name} AS {of}" for name, of in _ENDS.items()]
+_LAST: Final = (
+    "GREATEST(_lsn, _until_lsn) AS _lsn",
+    "COALESCE(_valid_to, _valid_from) AS _changed_at",
+)
 _DELETION: Final = ("_lsn", "_offset", "_valid_from AS _changed_at")
 _GIVEN: Final = "_given_"  # prefix of columns with a change's long value and its place
 _FOUND: Final = "_found_"  # prefix of those with the last one of them
@@ -116,7 +120,8 @@ class HistoryTable:
         """Write the versions that changes make, and end those before them; this is idempotent.
 
         Raises:
-            JobError: a column would round a whole number; nothing is written.
+            JobError: a column would round a whole number, and nothing is written; or the database
+                was restored to an earlier place.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             SinkUnavailableError: other commits came first, or the clock is behind theirs; write the
                 batch again.
@@ -135,6 +140,9 @@ class HistoryTable:
             if batch.log.is_unavailable:
                 add_older(spark, table)
             self._write_versions(batch, table.schema())
+        if batch.log.complete is not None:
+            changes = spark.table(self.name).selectExpr(*_LAST)
+            batch.check_places(changes, self._deletions.read(spark))
         for moment in (*batch.log.truncations, batch.log.over):
             if moment is not None:
                 self._end_before(batch, moment)

@@ -28,6 +28,7 @@ KEPT: Final = "_kept_"  # prefix of the positions of values that a later change 
 _COMPLETE: Final = "'last', 'last_in_data_collection'"
 _IS_SNAPSHOT: Final = "_op = 'r' AND NOT COALESCE(_snapshot = 'incremental', FALSE)"
 _TIME: Final = "UNIX_MICROS(_changed_at)"
+_CLOCK_MICROS: Final = 60 * 10**6  # by which the clocks of databases may differ
 _MEASURES: Final = {
     "changes": "COUNT(*)",
     "rows": "COUNT_IF(_op <> 't')",
@@ -36,8 +37,7 @@ _MEASURES: Final = {
     "unknown": "COUNT_IF(_op IS NULL OR _op NOT IN ('r', 'c', 'u', 'd', 't'))",
     "snapshot": f"MIN(IF({_IS_SNAPSHOT},"
     " STRUCT(-_lsn, _offset, UNIX_MICROS(_kafka_timestamp)), NULL))",
-    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}),"
-    f" STRUCT(_lsn, _lsn, -1, {_TIME}), NULL))",
+    "complete": f"MAX(IF(_op = 'r' AND _snapshot IN ({_COMPLETE}), STRUCT({_TIME}, _lsn), NULL))",
     "truncations": f"COLLECT_LIST(IF(_op = 't', STRUCT(_written.*, _offset, {_TIME}), NULL))",
     "deleted": "MAX(IF(_op = 'd', _lsn, NULL))",
     "least": "MIN(_lsn)",
@@ -65,6 +65,19 @@ class Moment(NamedTuple):
     def is_later(self) -> str:
         """The SQL condition that the last change of a row is before this one."""
         return f"(_lsn < {self.lsn} OR (_lsn = {self.lsn} AND _offset < {self.offset}))"
+
+    @property
+    def is_undone(self) -> str:
+        """The SQL condition that the last change of a row is one that this one `undoes`."""
+        before = f"TIMESTAMP_MICROS({self.time - _CLOCK_MICROS})"
+        return f"(_lsn > {self.lsn} AND _changed_at < {before})"
+
+    def undoes(self, other: Moment) -> bool:
+        """Return whether another change was made before this one, and has a later place.
+
+        Then the database was restored to a place before that change, or replaced.
+        """
+        return other.lsn > self.lsn and other.time < self.time - _CLOCK_MICROS
 
 
 class Snapshot(NamedTuple):
@@ -120,7 +133,8 @@ class BatchLog:
         has_rows: whether one of them is of a row.
         keyless: how many of them are of a row without a key.
         truncations: each TRUNCATE among them, in their order: rows before it are deleted.
-        complete: the end of a whole snapshot among them: rows of earlier places were deleted.
+        complete: the end of the last whole snapshot among them, by time: rows of earlier places
+            were deleted.
         deleted: a place that no deletion among them comes after; None without a deletion.
         least: the first place of a change.
         greatest: a place that no change among them comes after.
@@ -165,7 +179,8 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
         )
     truncations = sorted(Moment(*each) for row in found for each in row["truncations"])
     last = max(filter(None, (before.truncated, *truncations[-1:])), default=None)
-    ends = [Moment(*row["complete"]) for row in found if row["complete"]]
+    completed = filter(None, (row["complete"] for row in found))
+    ends = [Moment(lsn, lsn, -1, time) for time, lsn in completed]
     complete = max(filter(None, (before.complete, *ends)), default=None)
     state = LogState(_find_snapshots(found, before), last, before.key, complete)
     return BatchLog(
@@ -174,7 +189,7 @@ def measure(changes: Changes, before: LogState, unavailable: str, where: str) ->
         any(row["rows"] for row in found),
         sum(row["keyless"] for row in found),
         tuple(truncations),
-        max(ends, default=None),
+        max(ends, key=lambda each: each.time, default=None),
         _find_last((row["deleted"] for row in found), state),
         min((row["least"] for row in found), default=0),
         _find_last((row["greatest"] for row in found), state) or 0,

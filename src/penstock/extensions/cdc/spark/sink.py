@@ -80,6 +80,27 @@ class ChangeBatch:
         inexact = find_inexact(type_, merge_columns(columns, type_))
         check_exact(self.changes.rows, inexact, self.topic)
 
+    def check_places(self, *written: DataFrame) -> None:
+        """Check that what was changed before a whole snapshot has no later place than it has.
+
+        `written` are rows of a table, each with the place and the time of its last change.
+
+        Raises:
+            JobError: the database was restored to an earlier place, or replaced.
+        """
+        end, state = self.log.complete, self.log.state
+        if end is None:
+            return
+        known = filter(None, (state.truncated, state.complete))
+        if any(map(end.undoes, known)) or any(
+            not each.filter(end.is_undone).isEmpty() for each in written
+        ):
+            raise JobError(
+                f"found changes of {self.topic} from before its last snapshot at later places of"
+                " the database's log, expected earlier ones: the database was restored or replaced;"
+                " write new tables with a new checkpoint, as docs/cdc.md says"
+            )
+
 
 class Output(Protocol):
     """A destination for the changes of a table; writes are idempotent."""
@@ -135,8 +156,8 @@ class ChangeSink(Sink):
         """Write the changes that rows hold to all outputs; this is idempotent.
 
         Raises:
-            JobError: the records are no changes of a table of PostgreSQL, or a table would round
-                a number of theirs.
+            JobError: the records are no changes of a table of PostgreSQL, a table would round a
+                number of theirs, or the database was restored to an earlier place.
             SchemaConflictError: a column cannot hold a field of the records.
             SinkUnavailableError: a table cannot be written now; write the batch again.
         """
@@ -170,6 +191,7 @@ class ChangeSink(Sink):
             unavailable = find_unavailable(changes.type, self.unavailable)
             fields = tuple(name for name, _ in unavailable if name not in log.state.key)
             batch = ChangeBatch(part, self.topic, kept, ordered, log, net, fields, self.lease)
+            batch.check_places()
             for each in self.outputs:
                 each.write(batch)
 
