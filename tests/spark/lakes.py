@@ -64,15 +64,24 @@ class LakeReader:
         """The table as Iceberg has it."""
         return IcebergTable(self.spark, self.name)
 
-    def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """Ask DuckDB, which gets the rows from pyiceberg; the table is called `t`."""
+    def load(self) -> StaticTable:
+        """The table as pyiceberg has it."""
         metadata = self._folder / "metadata"
         version = (metadata / "version-hint.text").read_text().strip()
         (newest,) = metadata.glob(f"v{version}.*metadata.json")  # tables of the lake have gzip
-        found = StaticTable.from_metadata(str(newest))
+        return StaticTable.from_metadata(str(newest))
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Ask DuckDB, which gets the rows from pyiceberg; the table is called `t`."""
         with duckdb.connect() as connection:
-            connection.register("t", found.scan().to_arrow())
+            connection.register("t", self.load().scan().to_arrow())
             return connection.execute(sql).fetchall()
+
+    def delete(self, condition: str) -> None:
+        """Delete rows as Athena does: by delete files, which leave the data files as they are."""
+        mode = "'write.delete.mode' 'merge-on-read'"
+        self.spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({mode})")
+        self.spark.sql(f"DELETE FROM {self.name} WHERE {condition}")
 
 
 def part(of: int, number: int, offsets: str = "", query: str = "q", versions=()) -> Part:

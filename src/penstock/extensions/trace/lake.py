@@ -6,22 +6,20 @@ those whose topics, partitions, offsets and event times may be the record's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from typing import Any, Final, cast
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThan, LessThan
-from pyiceberg.manifest import DataFileContent, ManifestEntry
-from pyiceberg.table import ManifestGroupPlanner, Table
+from pyiceberg.io.pyarrow import ArrowScan
+from pyiceberg.manifest import ManifestEntry
+from pyiceberg.table import FileScanTask, ManifestGroupPlanner, Table
 
 from penstock.credentials import load_session
 from penstock.errors import OperationError
@@ -71,14 +69,17 @@ def find_files(
         table = _load_table(name)
         written = _find_moment(written_ms)
         wanted = _write_filter(source, written, _find_moment(event_ms))
-        entries = list(_plan_entries(table, wanted))
-        if len(entries) > _MOST_FILES:
+        files, snapshots = _plan_files(table, wanted)
+        if len(files) > _MOST_FILES:
             raise OperationError(
-                f"{name} cannot be searched: {len(entries):,} files may have the record, expected "
+                f"{name} cannot be searched: {len(files):,} files may have the record, expected "
                 f"at most {_MOST_FILES}"
             )
-        found = ((each, _count_rows(table, each, source, written)) for each in entries)
-        return tuple(_describe_file(table, each, rows) for each, rows in found if rows)
+        place = _write_filter(source, written, None)
+        found = ((each.file.file_path, _count_rows(table, each, place)) for each in files)
+        return tuple(
+            _describe_file(table, path, snapshots[path], rows) for path, rows in found if rows
+        )
 
 
 @contextmanager
@@ -138,35 +139,30 @@ def _write_filter(
     return And(place, greater(EVENT_TIME, least), less(EVENT_TIME, most))
 
 
-def _plan_entries(table: Table, wanted: BooleanExpression) -> Iterable[ManifestEntry]:
-    """Yield the entries of the data files that may have the wanted rows."""
+def _plan_files(
+    table: Table, wanted: BooleanExpression
+) -> tuple[list[FileScanTask], dict[str, int | None]]:
+    """Return the data files that may have the wanted rows, and the snapshots that added them."""
     snapshot = table.current_snapshot()
     if snapshot is None:
-        return
+        return [], {}
+    snapshots: dict[str, int | None] = {}
+
+    def note(entry: ManifestEntry) -> bool:
+        snapshots[entry.data_file.file_path] = entry.snapshot_id
+        return True
+
     planner = ManifestGroupPlanner(table.metadata, table.io, wanted)
-    found = planner.plan_manifest_entries(snapshot.manifests(table.io))
-    for entry in chain.from_iterable(found):
-        if entry.data_file.content == DataFileContent.DATA:
-            yield entry
+    return [*planner.plan_files(snapshot.manifests(table.io), note)], snapshots
 
 
-def _count_rows(
-    table: Table, entry: ManifestEntry, source: Source, written: datetime | None
-) -> int:
-    """Return how many rows of a file are of a record; columns of a Parquet file are read alone."""
-    place = (
-        (pc.field("_topic") == source.topic)
-        & (pc.field("_kafka_partition") == source.partition)
-        & (pc.field("_offset") == source.offset)
-    )
-    if written is not None:
-        place &= pc.field(_WRITTEN) == written
-    with table.io.new_input(entry.data_file.file_path).open() as file:
-        return int(pq.read_table(file, columns=["_offset"], filters=place).num_rows)
+def _count_rows(table: Table, file: FileScanTask, place: BooleanExpression) -> int:
+    """Return how many rows of a file are of a record, without those that delete files delete."""
+    column = table.schema().select("_offset")
+    return int(ArrowScan(table.metadata, table.io, column, place).to_table([file]).num_rows)
 
 
-def _describe_file(table: Table, entry: ManifestEntry, rows: int) -> LakeFile:
-    location, number = entry.data_file.file_path, entry.snapshot_id
+def _describe_file(table: Table, location: str, number: int | None, rows: int) -> LakeFile:
     snapshot = None if number is None else table.snapshot_by_id(number)
     if snapshot is None:
         return LakeFile(location, rows, number)

@@ -34,9 +34,7 @@ def test_only_files_that_may_have_the_row_are_read(
     monkeypatch.setattr(
         lake,
         "_count_rows",
-        lambda table, entry, *record: (
-            read.append(entry.data_file.file_path) or count(table, entry, *record)
-        ),
+        lambda table, file, place: read.append(file.file.file_path) or count(table, file, place),
     )
 
     (found,) = find_files(name, _SEVEN, None, NOON_MS)
