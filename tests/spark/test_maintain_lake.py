@@ -6,6 +6,7 @@ import json
 import os
 import time
 
+import pyarrow.parquet as pq
 import pytest
 
 from jobs import maintain_lake
@@ -94,6 +95,35 @@ def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, r
     assert done.snapshots_after == 1
     reader.again().write(make_rows(spark, "n int", (1,)), part(1, 0))
     assert reader.query("SELECT n FROM t") == [(1,)]
+
+
+def test_a_deleted_value_is_in_no_file_once_its_data_file_was_rewritten(spark, reader, lake_folder):
+    """Two days later."""
+    reader.lake.write(
+        make_rows(spark, "n int", *((n,) for n in range(100))).coalesce(1), part(0, 0)
+    )
+    reader.delete("n = 7")
+    files = lake_folder.joinpath(*reader.name.split(".")[1:], "data")
+    assert 7 in read_column(files, "n")
+
+    flags = ["--lake-table", reader.name.removeprefix("lake."), "--keep-hours", "24"]
+    flags += ["--orphan-hours", "10000", "--delete-files", "1"]
+    settings = MaintainSettings.from_args(flags)
+    maintain_table(spark, settings, clock=lambda: time.time() + 49 * 3_600)
+
+    assert sorted(read_column(files, "n")) == [n for n in range(100) if n != 7]
+    assert reader.query("SELECT count(*) FROM t") == [(99,)]
+
+
+def read_column(folder, name):
+    """Return the values of a column in all Parquet files of a folder, whatever the table says."""
+    files = map(pq.ParquetFile, sorted(folder.rglob("*.parquet")))
+    return [
+        value
+        for file in files
+        if name in file.schema_arrow.names
+        for value in file.read([name])[name].to_pylist()
+    ]
 
 
 @pytest.fixture
@@ -200,6 +230,7 @@ def test_a_table_that_has_had_no_record_yet_is_left_alone_if_tables_need_not_be_
 
 def test_hours_that_are_too_few_are_all_named() -> None:
     flags = ["--lake-table", "db.t", "--keep-hours", "23", "--orphan-hours", "1", "--file-mib", "0"]
+    flags += ["--delete-files", "0"]
 
     with pytest.raises(SettingsError) as caught:
         maintain_lake.main(flags)
@@ -208,6 +239,7 @@ def test_hours_that_are_too_few_are_all_named() -> None:
         "--keep-hours is 23, expected 24 or more",
         "--orphan-hours is 1, expected 24 or more",
         "--file-mib is 0, expected 1 or more",
+        "--delete-files is 0, expected 1 or more",
     )
 
 

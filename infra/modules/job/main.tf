@@ -14,7 +14,7 @@ locals {
   # Flags, by program, that need no right and that no other input sets.
   free_flags = {
     consume       = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-trigger", "on-lost-offsets", "starting", "topic-pattern"]
-    maintain_lake = ["file-mib", "keep-hours", "orphan-hours"]
+    maintain_lake = ["delete-files", "file-mib", "keep-hours", "orphan-hours"]
     replay        = ["dynamodb-rows-per-second"]
     stage         = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-partition", "max-offsets-per-trigger", "on-lost-offsets", "starting"]
   }

@@ -18,8 +18,6 @@ from penstock.tables import LEAST_KEPT_HOURS
 
 _CALL: Final = f"CALL {LAKE_CATALOG}.system"
 _HOUR: Final = 3_600
-# Readers merge them with their data file; one with so many is written again without its rows.
-_MOST_DELETE_FILES: Final = 3
 
 _Step = Callable[[], Any]
 
@@ -52,6 +50,12 @@ class MaintainSettings(Settings):
     file_mib: int = setting(
         "PENSTOCK_FILE_MIB", "size in MiB that small files grow to", parse=int, default=512
     )
+    delete_files: int = setting(
+        "PENSTOCK_DELETE_FILES",
+        "delete files of a data file that is rewritten without its deleted rows, 1 or more",
+        parse=int,
+        default=3,
+    )
     if_there: bool = setting(
         "PENSTOCK_IF_THERE",
         "true to leave out tables that are not there, as before their first record",
@@ -69,6 +73,7 @@ class MaintainSettings(Settings):
             ("--keep-hours", self.keep_hours, LEAST_KEPT_HOURS),
             ("--orphan-hours", self.orphan_hours, LEAST_KEPT_HOURS),
             ("--file-mib", self.file_mib, 1),
+            ("--delete-files", self.delete_files, 1),
         ):
             if value is not None and value < least:
                 yield f"{flag} is {value}, expected {least} or more"
@@ -119,7 +124,7 @@ def _list_steps(
     table, run = settings.lake_table, partial(repeat_commit, spark, table=found)
     options = {
         "target-file-size-bytes": settings.file_mib * 2**20,
-        "delete-file-threshold": _MOST_DELETE_FILES,
+        "delete-file-threshold": settings.delete_files,
     }
     data, deletes = write_compaction(table, options)
     expire_before = (now - settings.keep_hours * _HOUR) * 1_000
