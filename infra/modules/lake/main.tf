@@ -20,7 +20,11 @@ module "bucket" {
   replaced_days = var.keep_days.replaced
   # A job that commits every ten seconds deletes thousands of files of metadata and of its checkpoint a day. Kept for a
   # month, they would be most of the bucket, and Spark would list checkpoints through a quarter of a million deletions.
-  replaced_days_below = { for prefix in ["cdc/", "checkpoints/", "tables/"] : prefix => min(var.keep_days.replaced, var.keep_days.replaced_files) }
+  # The results of a query can be made again.
+  replaced_days_below = merge(
+    { "athena-results/" = 1 },
+    { for prefix in ["cdc/", "checkpoints/", "tables/"] : prefix => min(var.keep_days.replaced, var.keep_days.replaced_files) },
+  )
 }
 
 resource "aws_glue_catalog_database" "this" {
