@@ -32,11 +32,11 @@ output "analysts" {{
   value = module.lake_formation.analysts
 }}
 """
-_WHOLE: dict[str, Any] = {"whole": {"principals": [PERSON]}}
+_WHOLE: dict[str, Any] = {"whole": {"principals": [PERSON], "tables": None}}
 # Jobs have made these tables by then.
 _PARTS = {
     "readings": {"included_columns": ["temperature"], "rows": "temperature > 0"},
-    TOTALS: {"excluded_columns": ["orders"]},
+    TOTALS: {"excluded_columns": ["orders"], "rows": None},
 }
 _IN_PART = {"part": {"principals": [PERSON], "tables": _PARTS}}
 # The calls of the extension, whose objects are JSON.

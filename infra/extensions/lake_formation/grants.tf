@@ -88,7 +88,8 @@ resource "aws_lakeformation_data_cells_filter" "rows" {
       for_each = each.value.included_columns == null ? [each.value.excluded_columns] : []
 
       content {
-        excluded_column_names = column_wildcard.value
+        # The provider reads no names as null.
+        excluded_column_names = length(column_wildcard.value) == 0 ? null : column_wildcard.value
       }
     }
     row_filter {

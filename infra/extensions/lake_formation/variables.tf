@@ -1,14 +1,15 @@
 variable "analysts" {
-  description = "Roles that query the lake with Athena: who may assume each, and tables, by default all; of each its included_columns, or all but excluded_columns, with those to come, and a condition in SQL for rows."
+  description = "Roles that query the lake with Athena: who may assume each, and tables; of each its included_columns, or all but excluded_columns, with those to come, and rows, a condition in SQL; null for all."
   type = map(object({
     principals = set(string)
-    tables = optional(map(object({
+    # Terraform drops what the type does not have: with a default, a misspelt name would grant all tables, or all rows.
+    tables = map(object({
       # Leaves out names alone: a column that becomes a double is there as _before_1_COLUMN too.
       excluded_columns = optional(set(string))
       # Those to show, if another one must stay hidden.
       included_columns = optional(set(string))
-      rows             = optional(string)
-    })))
+      rows             = string
+    }))
   }))
   default = {}
 
@@ -18,9 +19,9 @@ variable "analysts" {
   }
   validation {
     condition = alltrue(flatten([
-      for analyst in values(var.analysts) : [for part in values(coalesce(analyst.tables, {})) : part.included_columns == null ? true : part.excluded_columns == null && length(part.included_columns) > 0]
+      for analyst in values(var.analysts) : [for part in values(coalesce(analyst.tables, {})) : (part.excluded_columns == null) != (part.included_columns == null) && try(length(part.included_columns), 1) > 0]
     ]))
-    error_message = "The analysts see ${jsonencode({ for name, analyst in var.analysts : name => analyst.tables })}; give a table included_columns or excluded_columns, and at least one column that is included."
+    error_message = "The analysts see ${jsonencode({ for name, analyst in var.analysts : name => analyst.tables })}; give each table included_columns, with at least one, or excluded_columns, [] for all columns; a name that is misspelt counts as missing."
   }
 }
 

@@ -54,8 +54,8 @@ module "lake_formation" {
     retention = { force_destroy = false }
   }
   analysts = {
-    most = { principals = ["930000000001"], tables = { orders = { excluded_columns = ["email"] } } }
-    part = { principals = ["930000000001"], tables = { orders = { included_columns = ["amount", "country"] } } }
+    most = { principals = ["930000000001"], tables = { orders = { excluded_columns = ["email"], rows = null } } }
+    part = { principals = ["930000000001"], tables = { orders = { included_columns = ["amount", "country"], rows = null } } }
     rows = { principals = ["930000000001"], tables = { orders = { excluded_columns = ["email"], rows = var.rows } } }
   }
 }
