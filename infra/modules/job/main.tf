@@ -106,7 +106,8 @@ locals {
     },
     {
       for run, maintained in local._maintained : run => {
-        arguments = concat(["--lake-table", join(",", [for table in maintained.tables : "${local._database}.${table}"])], local._free_words.maintain_lake)
+        # A table comes with its first record.
+        arguments = concat(["--lake-table", join(",", [for table in maintained.tables : "${local._database}.${table}"]), "--if-there"], local._free_words.maintain_lake)
         program   = "maintain_lake"
         role      = local._maintain
         schedule  = maintained.schedule
