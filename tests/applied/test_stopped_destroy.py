@@ -96,6 +96,20 @@ def test_a_registry_is_destroyed_only_with_the_override_file(apply, client):
     assert client("glue", account=_ACCOUNT).list_registries()["Registries"] == []
 
 
+def test_what_an_interrupted_apply_left_tainted_is_kept_by_untaint(apply):
+    registry, address = apply(_REGISTRY), "module.schema_registry.aws_glue_registry.this"
+    _run(registry, "taint", address)
+
+    with pytest.raises(pytest.fail.Exception, match="Instance cannot be destroyed"):
+        registry.apply()
+
+    assert "(tainted)" in _run(registry, "state", "show", address)
+    _run(registry, "untaint", address)
+    assert not registry.has_changes()
+    allow_destroy(registry.folder)
+    registry.destroy(refresh=True)
+
+
 def test_a_bucket_with_objects_keeps_its_key_and_its_database(apply, client):
     lake = apply(_LAKE)
     s3, kms, glue = (client(name, account=_ACCOUNT) for name in ("s3", "kms", "glue"))
@@ -120,14 +134,15 @@ def test_a_table_of_rows_that_would_be_compared_otherwise_is_kept(apply, client)
     assert shown["Table"]["TableStatus"] == "ACTIVE"
     same = _ORDERS | {"event_time": "placed", "order": None, "tombstone": "delete"}
     assert not tables.has_changes(shape=same)
-    _forget_what_is_fixed(tables)
+    _run(tables, "state", "rm", _FIXED)  # as the state of a version that did not keep it
     changes = tables.plan(shape=_ORDERS)["resource_changes"]
     actions = {one["address"]: one["change"]["actions"] for one in changes}
     assert actions[f'{_FIXED}["orders"]'] == ["create"]
     assert actions['module.tables.aws_dynamodb_table.readings["orders"]'] == ["no-op"]
 
 
-def _forget_what_is_fixed(tables):
-    """Return the state to that of a version that did not keep it."""
-    done = run_terraform(tables.folder, tables.environ, "state", "rm", _FIXED)
+def _run(root, *words):
+    """Run Terraform in a root, and return what it prints."""
+    done = run_terraform(root.folder, root.environ, *words)
     assert done.returncode == 0, done.stderr
+    return done.stdout

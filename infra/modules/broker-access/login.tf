@@ -37,8 +37,8 @@ resource "aws_secretsmanager_secret_version" "login" {
 
   secret_id        = aws_secretsmanager_secret.login[each.key].id
   secret_string_wo = ephemeral.aws_secretsmanager_secret_version.producer[each.key].secret_string
-  # Terraform cannot see a change of the value. A rotation shows it, and so does another secret: a program that was removed and
-  # is there again has a new password at its first rotation.
+  # Terraform cannot see a change of the value. A rotation shows it, and so does another secret, as of a program that was removed
+  # and is there again. A restored secret has its old ARN: docs/operate/upgrades.md#after-another-password.
   secret_string_wo_version = parseint(substr(sha256("${each.value.secret_arn} ${each.value.rotation}"), 0, 8), 16)
 }
 

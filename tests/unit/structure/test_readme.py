@@ -26,7 +26,7 @@ _PAGES = [
     for page in sorted(_ROOT.glob(pattern))
     if "```sh\n" in page.read_text()
 ]
-_TERRAFORM = {"init", "plan", "apply", "destroy", "output", "state", "workspace"}
+_TERRAFORM = {"init", "plan", "apply", "destroy", "output", "state", "untaint", "workspace"}
 _TARGETS = [
     target.replace("%", "?*")
     for target in re.findall(r"^([a-z%-]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE)
