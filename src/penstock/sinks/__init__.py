@@ -17,7 +17,7 @@ from penstock.sinks.item_json import name_type, read_item, write_item
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
-from penstock.sinks.row_update import update_row
+from penstock.sinks.row_update import Update, update_each, update_row
 from penstock.sinks.row_writers import RowWriter, UpsertWriter, open_table, put_items
 from penstock.sinks.selection import Selection, SelectionSettings, WhichRows
 
@@ -38,6 +38,7 @@ __all__ = [
     "RowWriter",
     "Selection",
     "SelectionSettings",
+    "Update",
     "UpsertWriter",
     "WhichRows",
     "account_tables_setting",
@@ -47,6 +48,7 @@ __all__ = [
     "query_rows",
     "read_item",
     "read_rows",
+    "update_each",
     "update_row",
     "write_item",
 ]

@@ -237,15 +237,15 @@ class ErrorTable:
         )
         return update_each(self._client, updates)
 
-    def change(
+    def make_change(
         self,
         row_id: str,
         changes: str,
         values: Mapping[str, Any],
         condition: str = "",
         failure: Failure | None = None,
-    ) -> bool:
-        """Change an open row; return False if it is gone, settled, or not as the condition says.
+    ) -> Update:
+        """Return the update of an open row that is as the condition says.
 
         Args:
             row_id: its id.
@@ -257,8 +257,7 @@ class ErrorTable:
         if failure is not None:
             changes, values = f"{changes}, {_FAILURE}", {**values, **_make_values(failure)}
         open_as = f"{_UNSETTLED} AND {condition}" if condition else _UNSETTLED
-        update = self._make_update(row_id, f"SET {changes}", values, open_as)
-        return update_row(self._client, *update)
+        return self._make_update(row_id, f"SET {changes}", values, open_as)
 
     def find_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
         """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""

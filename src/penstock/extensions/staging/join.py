@@ -187,21 +187,23 @@ class Joiner:
             staged = self._find_rows({each.lacks for each in results if each.lacks})
             keys = [each.key for each in results if each.lacks in staged]
             overtaken += [each for each in waiters if each.key in keys]
-        for waiter in overtaken:
-            self._end_waiting(waiter, resolved[waiter.key])
+        self._end_waiting(overtaken, resolved)
         return resolved
 
-    def _end_waiting(self, waiter: Waiter, result: JoinResult) -> bool:
-        """Settle a dead letter, or change its failure; return whether its record is current."""
-        if not result.source:
-            return False  # the row is gone, and the retries park its record
-        is_current = result.is_of(waiter.id)
-        if result.failure and is_current:
-            self.errors.change_failure(waiter.id, result.failure, result.missing)
-        else:
-            self.errors.mark_done(waiter.id, JOIN)
-        self.waiting.delete(waiter)
-        return is_current
+    def _end_waiting(
+        self, waiters: Sequence[Waiter], resolved: Mapping[Key, JoinResult]
+    ) -> list[JoinResult]:
+        """Settle dead letters, or change their failures; return the results of current records.
+
+        A row that is gone has no source: the retries park its record.
+        """
+        ended = [(each, resolved[each.key]) for each in waiters if resolved[each.key].source]
+        self.errors.end_waits(
+            (each.id, result.failure if result.is_of(each.id) else None, result.missing)
+            for each, result in ended
+        )
+        self.waiting.delete(*(each for each, _ in ended))
+        return [result for each, result in ended if result.is_of(each.id)]
 
     def _decide(self, table: StagedTable, keys: Sequence[Key]) -> Iterator[JoinResult]:
         """Write the final rows that can be made; yield a result for each key."""
@@ -275,9 +277,8 @@ class Joiner:
         counts = JoinCounts()
         for name, own in tables.items():
             results = self.resolve(self.plan.table(name), [each.key for each in own])
-            for each in own:
-                if self._end_waiting(each, results[each.key]):
-                    counts[_event(results[each.key], JoinEvent.RELEASED)] += 1
+            for result in self._end_waiting(own, results):
+                counts[_event(result, JoinEvent.RELEASED)] += 1
         del counts[JoinEvent.WAITING]  # they were counted when they began to wait
         return counts
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
 from penstock.errors import Failure
-from penstock.sinks import JOIN, DeadLetter, DynamoDbClient, ErrorTable, ObjectStore, Selection
+from penstock.sinks import (
+    JOIN,
+    DeadLetter,
+    DynamoDbClient,
+    ErrorTable,
+    ObjectStore,
+    Selection,
+    Update,
+    update_each,
+    update_row,
+)
 
 # No other program has retried the row since it was read.
 _UNCHANGED: Final = "nextAttemptAt = :seen"
@@ -61,7 +71,7 @@ class UnjoinedTable(ErrorTable):
 
     def count_retry(self, row: DeadLetter, failure: Failure, waiting_for: Sequence[str]) -> bool:
         """Count a failed retry of a row as it was read; of several at once, one returns True."""
-        return self.change(
+        update = self.make_change(
             row.id,
             "#attempts = #attempts + :one, waitingFor = :rows, nextAttemptAt = :next",
             {
@@ -73,16 +83,26 @@ class UnjoinedTable(ErrorTable):
             _UNCHANGED,
             failure,
         )
+        return update_row(self._client, *update)
 
     def claim(self, row: DeadLetter) -> bool:
         """Put the next retry of a row off, as it was read; of several at once, one returns True."""
         values = {":seen": row.next_attempt_s, **self._next_attempt(row.attempts)}
-        return self.change(row.id, "nextAttemptAt = :next", values, _UNCHANGED)
+        update = self.make_change(row.id, "nextAttemptAt = :next", values, _UNCHANGED)
+        return update_row(self._client, *update)
 
-    def change_failure(self, row_id: str, failure: Failure, waiting_for: Sequence[str]) -> bool:
-        """Replace the failure of an open row, without counting a retry."""
+    def end_waits(self, ended: Iterable[tuple[str, Failure | None, Sequence[str]]]) -> None:
+        """Mark rows as done, or replace the failure of open ones, without counting a retry.
+
+        Each is an id, with the failure that the row has now and the rows that it lacks.
+        """
+        update_each(self._client, (self._make_end(*each) for each in ended))
+
+    def _make_end(self, row_id: str, failure: Failure | None, waiting_for: Sequence[str]) -> Update:
+        if failure is None:
+            return self._make_done(row_id, JOIN)
         values = {":rows": list(waiting_for)}
-        return self.change(row_id, "waitingFor = :rows", values, failure=failure)
+        return self.make_change(row_id, "waitingFor = :rows", values, failure=failure)
 
     def _delay_seconds(self, failures: int) -> int:
         return int(self._first_wait_seconds * 2**failures)

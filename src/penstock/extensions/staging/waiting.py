@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 from uuid import uuid4
 
-from penstock.errors import RowExistsError
+from penstock.errors import SinkRefusedError
 from penstock.sinks import DynamoDbClient, RowAddress, put_items, query_rows, read_rows
 
 _MARKER: Final = "-"  # the name of a row has a slash
@@ -119,15 +119,23 @@ class WaitingTable:
         for page in query_rows(self._client, request):
             yield [_read_waiter(item) for item in page if item["driver"] != _MARKER]
 
-    def delete(self, waiter: Waiter) -> None:
-        """Delete an item or a marker, unless it was written again since it was read."""
-        self._delete(waiter.waiting_for, waiter.driver, "#token = :value", waiter.token)
+    def delete(self, *waiters: Waiter) -> None:
+        """Delete items or markers, 25 at once, except those written again since they were read."""
+        self._delete(
+            self._write_delete(each.waiting_for, each.driver, "#token = :value", each.token)
+            for each in waiters
+        )
 
     def forget(self, waiting_for: str, driver: str, record_id: str) -> None:
         """Delete the item of a record, whenever it was written."""
-        self._delete(waiting_for, driver, "id = :value", record_id)
+        self._delete([self._write_delete(waiting_for, driver, "id = :value", record_id)])
 
-    def _delete(self, waiting_for: str, driver: str, condition: str, value: str) -> None:
+    def _delete(self, requests: Iterable[bytes]) -> None:
+        for error in self._client.call_each("DeleteItem", requests):
+            if isinstance(error, SinkRefusedError):  # else it is gone, or another one
+                raise error
+
+    def _write_delete(self, waiting_for: str, driver: str, condition: str, value: str) -> bytes:
         request = {
             "TableName": self._table,
             "Key": {
@@ -139,10 +147,7 @@ class WaitingTable:
         }
         if "#token" in condition:  # a reserved word
             request["ExpressionAttributeNames"] = {"#token": "token"}
-        try:
-            self._client.call("DeleteItem", json.dumps(request).encode())
-        except RowExistsError:
-            return  # it is gone, or another one
+        return json.dumps(request).encode()
 
     def _make_item(self, waiter: Waiter) -> dict[str, Any]:
         return {

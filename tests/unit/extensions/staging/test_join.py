@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 import pytest
@@ -285,12 +286,23 @@ def test_many_drivers_are_read_and_joined_100_at_a_time(world: World) -> None:
 
 
 class _Held(EachCall):
-    """A client that counts the items of the waiting table that were read and not deleted yet."""
+    """A client that counts the items of the waiting table that were read and not deleted yet.
+
+    `rounds` are the times that it waits for answers: one for 25 calls at the same time.
+    """
 
     def __init__(self, tables: DynamoDbTables) -> None:
         self.attempts, self._call, self._now, self.most = tables.attempts, tables.call, 0, 0
+        self.rounds = 0
+
+    def call_each(self, operation: str, bodies: Iterable[bytes]) -> Iterator[Exception | None]:
+        made = list(bodies)
+        self.rounds += ceil(len(made) / 25) - len(made)
+        return super().call_each(operation, made)
 
     def call(self, operation: str, body: bytes, read: Callable[[Any], Any] = dict) -> Any:
+        self.rounds += 1
+
         def count(answer: dict[str, Any]) -> Any:
             self._now += len(answer.get("Items", ())) - (operation == "DeleteItem")
             self.most = max(self.most, self._now)
@@ -320,6 +332,8 @@ def test_a_storm_for_one_row_is_bounded_in_calls_and_in_what_is_held(
         "Query": pages,
     }
     assert held.most <= 100 + 1  # and the marker
+    # By page: the query, three reads, and 100 final rows, dead letters and items, 25 at once.
+    assert held.rounds <= 4 + pages * (1 + 3 + 3 * 4)
     assert world.tables.rows("waiting") == []
 
 
