@@ -109,14 +109,17 @@ class WriteRecords:
     tasks: int
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[dict[tuple[str, str], Written]]:
-        """Write the records; those of a topic follow each other, as Kafka's source reads them."""
+        """Write the records, a chunk at a time; those of a table keep their order."""
         writers: dict[tuple[str, str], _SinkWriter] = {}
-        for place, records in groupby(map(to_record, rows), key=self._find_table):
-            if place not in writers:
-                tables = self.tables[place[0]]
-                writers[place] = _SinkWriter(tables, tables.sinks[place[1]], self.tasks)
-            for chunk in in_chunks(records):
-                writers[place].write(chunk)
+        for chunk in in_chunks(map(to_record, rows)):
+            by_place: dict[tuple[str, str], list[Record]] = {}
+            for record in chunk:
+                by_place.setdefault(self._find_table(record), []).append(record)
+            for place, records in by_place.items():
+                if place not in writers:
+                    tables = self.tables[place[0]]
+                    writers[place] = _SinkWriter(tables, tables.sinks[place[1]], self.tasks)
+                writers[place].write(records)
         yield {place: each.written for place, each in writers.items()}
 
     def _find_table(self, record: Record) -> tuple[str, str]:
