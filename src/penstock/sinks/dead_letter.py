@@ -36,8 +36,8 @@ A replay (`jobs/replay.py`) adds its result to the rows that it selected, and to
 from __future__ import annotations
 
 import json
-from base64 import b64decode
-from collections.abc import Mapping
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -76,6 +76,16 @@ def make_error(failed: FailedRecord, wait_seconds: int = 0) -> dict[str, Any]:
 def write_detail(text: str) -> str:
     """Return an error's message in the form that a row holds, cut to 2,000 characters."""
     return _readable(text[:_MAX_DETAIL_CHARACTERS])
+
+
+def write_headers(headers: Iterable[tuple[str, bytes | None]]) -> bytes:
+    """Return headers in the form that the bucket holds."""
+    return json.dumps(
+        [
+            {"name": name, "value": None if value is None else b64encode(value).decode()}
+            for name, value in headers
+        ]
+    ).encode()
 
 
 @dataclass(frozen=True, slots=True)

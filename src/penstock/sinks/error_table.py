@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from penstock.errors import Failure, SinkRefusedError
-from penstock.records import FUNCTION, FailedRecord, Record, read_letter_id, write_letter_id
+from penstock.records import FUNCTION, FailedRecord, read_letter_id, write_letter_id
 from penstock.settings import Settings, parse_names, setting
-from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
+from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail, write_headers
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.item_json import write_item
 from penstock.sinks.object_store import ObjectStore
@@ -34,6 +33,7 @@ JOIN: Final = "join"  # the stage of rows that were not joined; the retry functi
 _REPLAYED: Final = (FUNCTION, "spark")  # the stages of rows that a replay owns
 _ALL: Final = Selection()
 _DUE_INDEX: Final = "due"
+_IDS_AT_ONCE: Final = 100_000  # 10 MB
 _DAY_SECONDS: Final = 86_400
 _NEITHER_OPEN_NOR_PARKED: Final = b"attribute_not_exists(id) OR attribute_exists(doneAt)"
 _OPEN: Final = "#stage = :stage"
@@ -148,16 +148,19 @@ class ErrorTable:
         name = hashlib.sha256(ids.encode()).hexdigest()
         self._store.put(f"{_LOG}{name}.json", "".join(lines).encode())
 
-    def find(self, selection: Selection) -> list[str]:
-        """Return the sorted ids of rows that a replay owns and that match in the index.
+    def find(self, selection: Selection) -> Iterator[list[str]]:
+        """Yield sorted ids of rows that a replay owns and that match in the index, 100,000 at once.
 
-        The index may lag behind the table; `read` has the current rows.
+        The index may lag behind the table; `read` has the current rows. One that fails again
+        meanwhile may be yielded again.
         """
-        return self._find_ids(_REPLAYED, selection)
+        ids = self._find_ids(_REPLAYED, selection)
+        while some := sorted(islice(ids, _IDS_AT_ONCE)):
+            yield some
 
     def describe(self, selection: Selection) -> Iterator[DeadLetter]:
         """Yield the rows that match the selection, in the order of their ids, without raw bytes."""
-        ids = self._find_ids((*_REPLAYED, JOIN), selection)
+        ids = sorted(self._find_ids((*_REPLAYED, JOIN), selection))
         for row in self._rows(ids, selection.matches):
             yield DeadLetter.describe(row)
 
@@ -175,32 +178,36 @@ class ErrorTable:
         for row in self._rows(ids, matches):
             yield DeadLetter.restore(row, self._store)
 
-    def count_failure(self, failed: FailedRecord, replay: str, selection: Selection = _ALL) -> None:
-        """Count a failed attempt of a replay in the rows of the record that the replay selected.
+    def count_failures(
+        self, failed: Sequence[FailedRecord], replay: str, selection: Selection = _ALL
+    ) -> None:
+        """Count a failed attempt of a replay in those rows of each record that it selected.
 
         The reason of another owner, whose row was not selected, stays. A second call for the same
         replay is ignored. A call of an earlier replay that has its effect late changes no row that
         was counted since, which would then count as done; if it comes first, the row is read again.
         """
-        values = {":one": 1, ":replay": replay, **_make_values(failed.failure)}
-        values |= self._next_attempt(1)
-        ids = [write_letter_id(failed.record_id, stage) for stage in _REPLAYED]
-        left = list(self._rows(ids, selection.matches))
+        failures = {
+            write_letter_id(each.record_id, stage): each.failure
+            for each in reversed(failed)  # the first failure of a record stays
+            for stage in _REPLAYED
+        }
+        left = list(self._rows(list(failures), selection.matches))
         while left:
-            missed = [row["id"] for row in left if not self._count(row, values)]
+            updates = [self._make_count(row, failures[row["id"]], replay) for row in left]
+            counted = zip(left, update_each(self._client, updates), strict=True)
+            missed = [row["id"] for row, is_counted in counted if not is_counted]
             left = list(self._rows(missed, lambda row: not row.settled and row.replay != replay))
 
-    def _count(self, row: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-        """Count a failed attempt in a row; return False if it has changed since it was read."""
-        update = self._make_update(
+    def _make_count(self, row: Mapping[str, Any], failure: Failure, replay: str) -> Update:
+        return self._make_update(
             row["id"],
             f"SET #attempts = #attempts + :one, {_FAILURE}, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-            values,
+            {":one": 1, ":replay": replay, **_make_values(failure), **self._next_attempt(1)},
             _UNTOLD,
             row["attempts"],
         )
-        return update_row(self._client, *update)
 
     def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.
@@ -322,7 +329,7 @@ class ErrorTable:
         row, record = make_error(failed, self._delay_seconds(0)), failed.record
         raw = {
             "value": record.value or b"",
-            "headers": _write_headers(record),
+            "headers": write_headers(record.headers),
             "key": record.key or b"",
         }
         left = sum(map(len, raw.values()))  # an upper bound: headers are longer as JSON
@@ -369,12 +376,12 @@ class ErrorTable:
         """Return the value of `:next`, when the next retry is due."""
         return {":next": int(self._clock()) + self._delay_seconds(failures)}
 
-    def _find_ids(self, stages: Sequence[str], selection: Selection) -> list[str]:
+    def _find_ids(self, stages: Sequence[str], selection: Selection) -> Iterator[str]:
         if selection.ids:
             rows = self._rows(sorted(selection.ids), selection.matches)
-            return [row["id"] for row in rows if row.get("stage") in stages]
+            return (row["id"] for row in rows if row.get("stage") in stages)
         pages = (self.find_pages(stage, selection) for stage in stages)
-        return sorted(chain.from_iterable(chain.from_iterable(pages)))
+        return chain.from_iterable(chain.from_iterable(pages))
 
 
 def _make_values(failure: Failure) -> dict[str, str]:
@@ -385,12 +392,3 @@ def _make_values(failure: Failure) -> dict[str, str]:
 def _explain(failed: FailedRecord, error: SinkRefusedError) -> SinkRefusedError:
     source = failed.record.source
     return type(error)(f"{source} cannot be written as a dead letter: {error}")
-
-
-def _write_headers(record: Record) -> bytes:
-    return json.dumps(
-        [
-            {"name": name, "value": None if value is None else b64encode(value).decode()}
-            for name, value in record.headers
-        ]
-    ).encode()

@@ -270,7 +270,7 @@ def test_a_second_delivery_counts_no_retry_away(
     errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
 ) -> None:
     errors().keep([_record()])
-    errors().count_failure(_record(), "r1")
+    errors().count_failures([_record()], "r1")
 
     errors().keep([_record()])
 
@@ -285,7 +285,7 @@ def test_a_row_that_is_done_is_open_again_when_its_record_fails_again(
     """So it is if its tables are built again: else the record would be in none of them."""
     done, parked = (replace(_record(offset), stage=stage) for offset in (41, 42))
     errors().keep([done, parked])
-    errors().count_failure(done, "r1")
+    errors().count_failures([done], "r1")
     errors().mark_done(done.id, "r2")
     errors().mark_parked(parked.id, "s3://b/r", "r2")
     before = {row["id"]: row for row in error_rows()}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from penstock.errors import Failure, Reason, RowExistsError, SinkUnavailableError
+from penstock.errors import Failure, Reason, SinkUnavailableError
 from penstock.framing import SchemaKey
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import (
@@ -129,11 +129,11 @@ def test_rows_are_selected(
 ) -> None:
     given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema=None)]
     errors().keep([*given_up, _record(4), _record(5)])
-    rows.count_failure(given_up[2], "r1")
+    rows.count_failures([given_up[2]], "r1")
     rows.mark_done(_record(4).id, "r1")
     rows.mark_parked(_record(5).id, "s3://parked/5", "r1")
 
-    found = rows.find(selection)
+    (found,) = rows.find(selection)
 
     assert found == [f"my/sensor/3/{offset}/7" for offset in offsets]
     assert all(selection.matches(row) for row in rows.read(found))
@@ -146,7 +146,7 @@ def test_ids_are_read_without_the_index_and_a_join_keeps_its_own(
     monkeypatch.delattr(ErrorTable, "find_pages")
     both = ("my/sensor/3/1/7/join", "my/sensor/3/1/7/spark")
 
-    assert rows.find(Selection(ids=frozenset(both))) == [both[1]]
+    assert [*rows.find(Selection(ids=frozenset(both)))] == [[both[1]]]
     described = rows.describe(Selection(ids=frozenset(both)))
     assert [each.id for each in described] == [*both]
 
@@ -157,14 +157,14 @@ def test_a_row_takes_one_result_of_each_replay(
     errors().keep([_record(1), _record(2)])
     failed = _record(1, reason=Reason.TRUNCATED, detail="x" * 5_000)
     for replay in ("r1", "r1", "r2"):
-        rows.count_failure(failed, replay)
+        rows.count_failures([failed], replay)
     assert not rows.mark_done(failed.id, "r2")
     assert rows.mark_done(_record(2).id, "r2")
-    rows.count_failure(_record(2), "r3")  # a task that came late
+    rows.count_failures([_record(2)], "r3")  # a task that came late
     # Those that are gone are not made again.
     assert not rows.mark_done(_record(9).id, "r2")
     assert not rows.mark_parked(_record(9).id, "s3://parked/9", "r2")
-    rows.count_failure(_record(9), "r2")
+    rows.count_failures([_record(9)], "r2")
 
     found = _by_offset(error_rows)
     assert set(found) == {1, 2}
@@ -186,26 +186,23 @@ def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
 ) -> None:
     """A call that was cut off may still have its effect after it was made again, or given up."""
     errors().keep([_record(1)])
-    call, late = DynamoDbClient.call, list[bytes]()
+    call_each, late = DynamoDbClient.call_each, list[bytes]()
 
-    def send(client: DynamoDbClient, operation: str, body: Any, *read: Any) -> Any:
-        if operation != "UpdateItem":
-            return call(client, operation, body, *read)
+    def send(client: DynamoDbClient, operation: str, bodies: Any) -> Any:
+        (body,) = bodies
         if b'"r1"' in body:
             late.append(body)
             if not is_made_twice:
                 raise SinkUnavailableError("cut off")
         if b'"r2"' in body and not is_made_twice and late:
-            call(client, operation, late.pop())
-        return call(client, operation, body, *read)
+            list(call_each(client, operation, [late.pop()]))
+        return call_each(client, operation, [body])
 
-    monkeypatch.setattr(DynamoDbClient, "call", send)
+    monkeypatch.setattr(DynamoDbClient, "call_each", send)
     with nullcontext() if is_made_twice else pytest.raises(SinkUnavailableError):
-        rows.count_failure(_record(1), "r1")
-    rows.count_failure(_record(1), "r2")
-    for each in late:
-        with suppress(RowExistsError):
-            call(rows._client, "UpdateItem", each)
+        rows.count_failures([_record(1)], "r1")
+    rows.count_failures([_record(1)], "r2")
+    list(call_each(rows._client, "UpdateItem", late))
 
     assert not rows.mark_done(_record(1).id, "r2")
     (row,) = error_rows()
@@ -218,7 +215,7 @@ def test_a_mark_that_comes_late_hides_no_later_failure(
     """Also if it is the mark of a replay whose record had failed, and which was refused before."""
     errors().keep([_record(1)])
     for replay, tried in (("r1", 0), ("r2", 1)):
-        rows.count_failure(_record(1), replay)
+        rows.count_failures([_record(1)], replay)
         assert _mark_tried(rows, replay, tried) == [False]
 
     assert _mark_tried(rows, "r1", 0) == [False]
@@ -232,7 +229,7 @@ def test_a_mark_that_comes_late_parks_no_row_that_was_opened_again(
 ) -> None:
     errors().keep([_record(1)])
     for replay in ("r1", "r2", "r3"):
-        rows.count_failure(_record(1), replay)
+        rows.count_failures([_record(1)], replay)
     (tried,) = rows.read([_record(1).id])
     park = partial(rows.mark_all_parked, [tried], ["s3://parked/1"], "r3")
     assert park() == [True]
@@ -255,12 +252,12 @@ def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(
     errors().keep([replace(failed, stage=stage) for stage in stages])
 
     for _ in range(2):
-        rows.count_failure(replace(failed, stage="spark"), "r1")
+        rows.count_failures([replace(failed, stage="spark")], "r1")
 
     assert {row["stage"]: row["attempts"] for row in error_rows()} == {
         "lambda": 1, "spark": 1, "join": 0,
     }  # fmt: skip
-    assert rows.find(Selection()) == ["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]
+    assert [*rows.find(Selection())] == [["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]]
 
 
 def test_a_replay_of_one_owners_reason_leaves_the_reason_of_the_other(
@@ -270,17 +267,17 @@ def test_a_replay_of_one_owners_reason_leaves_the_reason_of_the_other(
     of_job = replace(_record(1, reason=Reason.SCHEMA_CONFLICT), stage="spark")
     errors().keep([of_function, of_job])
     asked = Selection(reasons=frozenset({Reason.SCHEMA_CONFLICT}))
-    assert rows.find(asked) == [of_job.id]
+    assert [*rows.find(asked)] == [[of_job.id]]
 
     failed = replace(_record(1, reason=Reason.LOSSY_WIDENING), stage="spark")
-    rows.count_failure(failed, "r1", asked)
+    rows.count_failures([failed], "r1", asked)
     assert {(row["stage"], row["reason"], int(row["attempts"])) for row in error_rows()} == {
         ("lambda", "oversize", 0),
         ("spark", "lossy-widening", 1),
     }
     rows.mark_done(of_job.id, "r2")
 
-    assert rows.find(Selection()) == [of_function.id]
+    assert [*rows.find(Selection())] == [[of_function.id]]
     (letter,) = rows.read([of_function.id])
     (other,) = rows.describe_others(letter)
     assert (other.id, other.reason, other.settled) == (of_job.id, "lossy-widening", True)
@@ -290,7 +287,7 @@ def test_a_parked_row_says_where_and_waits_no_more(
     errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
 ) -> None:
     errors().keep([_record(1)])
-    rows.count_failure(_record(1), "r1")
+    rows.count_failures([_record(1)], "r1")
     rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
 
     (row,) = error_rows()
@@ -306,7 +303,7 @@ def test_a_mark_whose_answer_was_lost_counts_once_more_for_its_own_replay_alone(
     errors: Callable[..., ErrorTable], rows: ErrorTable
 ) -> None:
     errors().keep([_record(1)])
-    rows.count_failure(_record(1), "r1")
+    rows.count_failures([_record(1)], "r1")
     park = partial(rows.mark_parked, _record(1).id)
 
     assert park("s3://parked/1", "r1", 1)
@@ -322,7 +319,7 @@ def test_a_row_that_is_open_never_expires(
     errors().keep([_record(1)])
     rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
     error_table.update_item(Key={"id": _record(1).id}, UpdateExpression="REMOVE parkedAt")
-    rows.count_failure(_record(1), "r2")
+    rows.count_failures([_record(1)], "r2")
 
     (row,) = error_rows()
     assert (row["attempts"], "nextAttemptAt" in row, "expiresAt" in row) == (1, True, False)
@@ -387,7 +384,9 @@ def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient)
 
     api.otherwise = lambda _: Reply(body=b'{"Items": []}')
 
-    assert ErrorTable(dynamodb, "t", None).find(Selection()) == ["t/0/1/7", "t/0/2/7"]  # type: ignore[arg-type]
+    found = ErrorTable(dynamodb, "t", None).find(Selection())  # type: ignore[arg-type]
+
+    assert [*found] == [["t/0/1/7", "t/0/2/7"]]
     assert api.requests[1]["ExclusiveStartKey"] == last
     # Those of the function, then those of the job, both as they are kept beside the raw bytes.
     stages = [request["ExpressionAttributeValues"] for request in api.requests]

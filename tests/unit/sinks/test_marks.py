@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,7 +31,7 @@ def test_many_rows_are_marked_by_calls_at_once(
     parks: bool,
 ) -> None:
     errors().keep([_record(each) for each in range(60)])
-    tried = list(rows.read(rows.find(Selection())))
+    tried = list(rows.read(next(rows.find(Selection()))))
     places = [f"s3://parked/{row.id}" for row in tried]
     rows.mark_done(tried[30].id, "other")
     sent, send = list[int](), AwsClient.send_each
@@ -56,3 +58,28 @@ def test_a_mark_that_is_refused_is_an_error(rows: ErrorTable) -> None:
 
     with pytest.raises(SinkRefusedError, match="UpdateItem was refused: ValidationException"):
         rows.mark_all_done([DeadLetter.describe(row)], "r")
+
+
+def test_failures_of_many_records_are_counted_by_calls_at_once(
+    errors: Callable[..., ErrorTable],
+    rows: ErrorTable,
+    error_rows: Callable[[], list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors().keep([_record(each) for each in range(60)])
+    other = replace(_record(30), failure=Failure(Reason.OVERSIZE, "too large"))
+    rows.count_failures([other], "other")
+    sent, send = Counter[str](), AwsClient.send_each
+
+    def count(client: AwsClient, operation: str, bodies: list[bytes]) -> Any:
+        sent[operation] += 1
+        return send(client, operation, bodies)
+
+    monkeypatch.setattr(AwsClient, "send_each", count)
+    # A record may be reported again, by another table.
+    rows.count_failures([*(_record(each) for each in range(60)), other], "r")
+
+    # The rows of function and job: 120 ids, of which 60 exist.
+    assert sent == {"BatchGetItem": 2, "UpdateItem": 3}
+    found = {row["id"]: row["attempts"] for row in error_rows() if row["reason"] == "truncated"}
+    assert found == {f"t/0/{each}/7/spark": 1 + (each == 30) for each in range(60)}

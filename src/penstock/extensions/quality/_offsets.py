@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from penstock.aws import QueryRow
 from penstock.extensions.quality._sql import Place
@@ -47,7 +48,8 @@ def find_dead_letters(tables: Iterable[str]) -> dict[Place, set[int]]:
     """
     found: dict[Place, set[int]] = defaultdict(set)
     for table in tables:
-        for row_id in ErrorTable(DynamoDbClient(), table, ObjectStore("")).find(Selection()):
+        ids = ErrorTable(DynamoDbClient(), table, ObjectStore("")).find(Selection())
+        for row_id in chain.from_iterable(ids):
             source, _ = read_letter_id(row_id)
             found[source.topic, source.partition].add(source.offset)
     return found

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
@@ -62,9 +63,7 @@ class FailedAgain:
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
         """Count one attempt of each record, however often it is reported."""
-        rows = _connect(self.table)
-        for record in records:
-            rows.count_failure(record, self.replay, self.selection)
+        _connect(self.table).count_failures(records, self.replay, self.selection)
 
 
 @cache
@@ -126,7 +125,13 @@ class Replay:
         counts = ReplayCounts()
         unread: Counter[str] = Counter()
         matches = _match_read(selection, ends, counts, unread)
-        found = self._rows.read(self._rows.find(selection), matches)
+
+        def is_left(record: DeadLetter) -> bool:
+            """Return whether this replay has not tried the record, or has yet to park it."""
+            return matches(record) and (record.replay != self._name or record.is_spent)
+
+        ids = self._rows.find(selection)
+        found = chain.from_iterable(self._rows.read(some, is_left) for some in ids)
         for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
             counts.selected += len(batch)
             # An earlier replay was killed before it parked these.
@@ -165,9 +170,9 @@ class Replay:
             "* EXCEPT (timestamp)", written
         )
         self._batches.write_batch(batch, BatchId(self._name, number))
-        for each in records:
-            if each.value is None and not self._batches.deletes:  # the batch only counts it
-                self._rows.count_failure(_fail_tombstone(each), self._name, selection)
+        if not self._batches.deletes:  # the batch only counts tombstones
+            refused = [_fail_tombstone(each) for each in records if each.value is None]
+            self._rows.count_failures(refused, self._name, selection)
         marks = self._rows.mark_all_done(records, self._name)
         left = [each.id for each, is_done in zip(records, marks, strict=True) if not is_done]
         found = list(self._rows.read(left))  # without rows deleted meanwhile

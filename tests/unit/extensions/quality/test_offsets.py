@@ -21,7 +21,7 @@ def test_dead_letters_of_the_function_and_of_a_job_explain_their_offsets(
 ) -> None:
     ids = ["a-b/0/5/1795234015788", "a-b/0/5/1795234015788/spark", "a-b/2/7/-1/spark"]
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
-    monkeypatch.setattr(ErrorTable, "find", lambda self, selection: ids)
+    monkeypatch.setattr(ErrorTable, "find", lambda self, selection: iter([ids]))
 
     assert find_dead_letters(["errors"]) == {("a-b", 0): {5}, ("a-b", 2): {7}}
 

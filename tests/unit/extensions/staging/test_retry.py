@@ -75,7 +75,7 @@ def test_two_retries_at_once_count_a_failure_once(world: World) -> None:
 def test_a_replay_leaves_what_was_not_joined_to_the_retries(world: World) -> None:
     world.stage("trips", [(_TRIP, 7)])
 
-    assert world.errors.find(Selection()) == []
+    assert [*world.errors.find(Selection())] == []
     (listed,) = world.errors.describe(Selection())
     assert (listed.driver, listed.waiting_for[:1]) == ("trips/t1", ("customers/c1",))
 
