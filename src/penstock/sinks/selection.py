@@ -10,7 +10,7 @@ from functools import partial
 
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
-from penstock.records import read_letter_id
+from penstock.records import Source, read_letter_id
 from penstock.settings import Settings, parse_count, parse_moment, setting
 from penstock.sinks.dead_letter import DeadLetter
 
@@ -26,6 +26,7 @@ class Selection:
     attempts: int | None = None
     due_s: int | None = None
     ids: frozenset[str] = frozenset()
+    source: Source | None = None
 
     def matches(self, row: DeadLetter) -> bool:
         """Return whether a row is open and meets every condition."""
@@ -39,6 +40,7 @@ class Selection:
             and (self.attempts is None or row.attempts == self.attempts)
             and (self.due_s is None or (due is not None and due <= self.due_s))
             and (not self.ids or row.id in self.ids)
+            and (self.source is None or row.source == self.source)
         )
 
 

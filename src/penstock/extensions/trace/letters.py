@@ -75,8 +75,7 @@ def _read_letters(table: str, record_id: str) -> list[tuple[DeadLetter, Mapping[
 
 
 def _search_letters(table: str, source: Source) -> list[tuple[DeadLetter, Mapping[str, Any]]]:
-    letters = list_dead_letters(table, Selection())
-    return [(each, {}) for each in letters if each.source == source]
+    return [(each, {}) for each in list_dead_letters(table, Selection(source=source))]
 
 
 def _describe_letter(
