@@ -90,7 +90,7 @@ variable "jobs" {
     trigger    = optional(string)
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
-      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), disk_gib = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     })))

@@ -213,7 +213,7 @@ variable "jobs" {
     # infra/modules/spark-application says what each means.
     workers = optional(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
-      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), disk_gib = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     }))

@@ -17,7 +17,7 @@ variable "jobs" {
     # Of each run: infra/modules/spark-jobs says what each means.
     workers = optional(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
-      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), disk_gib = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     }))

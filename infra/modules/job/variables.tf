@@ -25,7 +25,7 @@ variable "job" {
     # By program: infra/modules/spark-jobs says what each means.
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
-      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), disk_gib = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     })), {})

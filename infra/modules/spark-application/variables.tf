@@ -153,7 +153,7 @@ variable "runs" {
     streaming = optional(bool)
     workers = optional(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
-      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), disk_gib = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     }))

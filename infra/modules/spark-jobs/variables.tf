@@ -74,10 +74,11 @@ variable "runs" {
     # When a schedule starts it, as infra/modules/schedule says; null for never.
     schedule  = optional(string)
     streaming = optional(bool, false)
-    # Cores and Spark's memory (EMR adds a tenth) of driver and executors; executors at the start and at most.
+    # Cores and Spark's memory (EMR adds a tenth) of driver and executors, the disk of an executor (EMR's default is
+    # 20), on which it keeps a batch; executors at the start and at most.
     workers = optional(object({
       driver            = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
-      executor          = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
+      executor          = optional(object({ cores = optional(number, 1), disk_gib = optional(number), memory_gib = optional(number, 3) }), {})
       initial_executors = optional(number, 1)
       max_executors     = optional(number, 4)
     }), {})
@@ -104,6 +105,10 @@ variable "runs" {
       ]
     ]))
     error_message = "The workers are ${jsonencode({ for name, run in var.runs : name => run.workers })}; EMR has workers of 1, 2, 4, 8 and 16 cores, with at most 7, 14, 27, 54 and 109 whole GiB of memory for Spark."
+  }
+  validation {
+    condition     = alltrue([for run in values(var.runs) : contains(range(20, 201), coalesce(run.workers.executor.disk_gib, 20))])
+    error_message = "The disks of the executors are ${jsonencode({ for name, run in var.runs : name => run.workers.executor.disk_gib })}; EMR has disks of 20 to 200 whole GiB."
   }
   validation {
     condition     = alltrue([for workers in values(var.runs)[*].workers : workers.initial_executors >= 0 && workers.max_executors >= max(1, workers.initial_executors)])

@@ -26,7 +26,7 @@ locals {
   maximum = { for kind, text in var.application.maximum : kind => tonumber(split(" ", text)[0]) }
 
   _worker_settings = {
-    for name, run in var.runs : name => {
+    for name, run in var.runs : name => merge({
       # The most tasks of a batch for which jobs bound them. By default it is the cores of the executors that run, for
       # which Spark would ask for no others.
       "spark.default.parallelism"                         = tostring(run.workers.max_executors * run.workers.executor.cores)
@@ -39,6 +39,6 @@ locals {
       "spark.executor.memory"                             = "${run.workers.executor.memory_gib}g"
       # botocore reads AWS_DEFAULT_REGION, and EMR sets AWS_REGION.
       "spark.executorEnv.AWS_DEFAULT_REGION" = var.region
-    }
+    }, { for disk in [run.workers.executor.disk_gib] : "spark.emr-serverless.executor.disk" => "${disk}g" if disk != null })
   }
 }

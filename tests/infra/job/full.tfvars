@@ -8,7 +8,7 @@ job = {
   reads      = ["sensor"]
   schedules  = { consume = "rate(1 hour)", maintain_lake = "cron(0 3 * * ? *)", replay = "rate(1 day)" }
   trigger    = "available-now"
-  workers    = { consume = { executor = { cores = 2 }, max_executors = 3 } }
+  workers    = { consume = { executor = { cores = 2, disk_gib = 100 }, max_executors = 3 } }
   writes     = { "sensor" = "readings", "shop.customer" = "customers" }
 }
 parquet     = true

@@ -17,5 +17,5 @@ roles = {
 }
 runs = {
   again   = { program = "s3://artifacts/jobs/replay.py", role = "replay", arguments = ["--attempts", "0"], schedule = "rate(1 day)" }
-  consume = { program = "s3://artifacts/jobs/consume.py", role = "consume", arguments = ["--contract", "contract.json"], streaming = true }
+  consume = { program = "s3://artifacts/jobs/consume.py", role = "consume", arguments = ["--contract", "contract.json"], streaming = true, workers = { executor = { disk_gib = 100 } } }
 }
