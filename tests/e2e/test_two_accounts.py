@@ -260,10 +260,13 @@ def test_nothing_is_left_to_do(accounts):
 
 
 def test_both_consumers_have_all_records(accounts):
-    known = accounts.rows("analytics")
+    answer = accounts.produce({"temperature": 32})
     for name in accounts.consumers:
         accounts.read(name, "sensor", 2)
-        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known)
+        assert accounts.await_row(name, answer)["temperature"] == 32
+
+    known = accounts.rows("analytics")
+    wait_until("all rows are there", lambda: accounts.rows("billing") == known)
 
 
 def test_an_event_with_a_key_and_a_registry_of_its_own_becomes_a_row(accounts, registry, client):
@@ -298,11 +301,10 @@ def test_no_password_is_in_terraforms_state_plan_or_output(accounts):
     assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
 
 
+@pytest.mark.skipif(REWRITING, reason="a role that may do everything lacks no action")
 def test_an_apply_fails_by_an_action_that_its_policy_lacks(accounts, client):
     words = ("apply", "-auto-approve", "-input=false", "-target=module.test_events")
     changed = json.dumps({"create_registry": True, "events": {"Other": "{}"}})
-    if REWRITING:  # who may do everything lacks nothing
-        return
     with (
         withdraw(client, PRODUCER_DEPLOYER),
         pytest.raises(StepFailedError) as refused,
