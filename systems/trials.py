@@ -31,8 +31,9 @@ class Trials:
     failed: bool = False  # the test, whatever it had counted by then
     recovered_in: list[float] = field(default_factory=list)
 
-    def count(self, trials: int, *, fired: int) -> None:
-        """Count trials, in each of which the fault must have happened."""
+    def count(self, trials: int, *, fired: int | None = None) -> None:
+        """Count trials in which the fault happened: `fired` says so, or an assertion before."""
+        fired = trials if fired is None else fired
         assert fired >= trials > 0, f"the fault happened {fired} times in {trials} trials"
         self.trials += trials
 
