@@ -41,9 +41,12 @@ class Flow:
         settings = {"BatchSize": 50} | settings
         return mapped(self.consumer.at_home, self.consumer.function, self.topic, **settings)
 
-    def wait(self, trials: Trials | None = None, seconds: float = 60) -> None:
-        """Wait for as many rows as there must be, then compare all of them."""
+    def await_rows(self, seconds: float = 60) -> None:
+        """Wait for as many rows as there must be."""
         wait_until(f"{self.wanted} rows", lambda: self.count() == self.wanted, seconds)
+
+    def check_rows(self, trials: Trials | None = None) -> None:
+        """Demand that the rows are those of the model, and count them."""
         rows = (self.consumer.rows(table) for table in ("readings", "errors"))
         self.model.compare(*rows, trials)
 

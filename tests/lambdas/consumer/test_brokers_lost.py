@@ -77,9 +77,9 @@ def test_a_broker_is_killed_while_a_mapping_reads(
             time.sleep(seeded.uniform(0.5, 5.0))
             mortal.restart(1)
             with kills.recovery():
-                flow.wait(seconds=_SECONDS)
+                flow.await_rows(_SECONDS)
             kills.count(1, fired=int(was_amid and mortal.pids[1] != pid))
-        flow.wait(kills)
+        flow.check_rows(kills)
 
 
 def test_links_break_while_a_mapping_reads(
@@ -100,6 +100,6 @@ def test_links_break_while_a_mapping_reads(
                 _begin(flow)
                 fired = disturb()
                 with breaks.recovery():
-                    flow.wait(seconds=_SECONDS)
+                    flow.await_rows(_SECONDS)
                 breaks.count(1, fired=fired)
-        flow.wait(breaks)
+        flow.check_rows(breaks)

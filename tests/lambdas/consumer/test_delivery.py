@@ -37,7 +37,8 @@ def flow(broker: BrokerCluster, consumer: Consumer, new_model: NewModel) -> Flow
 def test_two_hundred_records_become_rows(flow: Flow) -> None:
     flow.send_some(50)
     with flow.mapped():
-        flow.wait()
+        flow.await_rows()
+    flow.check_rows()
 
 
 def test_a_function_that_is_killed_in_mid_batch_loses_nothing(
@@ -57,8 +58,8 @@ def test_a_function_that_is_killed_in_mid_batch_loses_nothing(
             flow.wait_for_log(said, number)
             kills.count(1, fired=hangs.broken)
             with kills.recovery():
-                flow.wait()
-    flow.wait(kills)
+                flow.await_rows()
+    flow.check_rows(kills)
 
 
 def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
@@ -71,7 +72,8 @@ def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
     with flow.mapped(BatchSize=100, **settings):
         for _ in range(2):
             _take_away(flow, faults, group)
-            flow.wait()
+            flow.await_rows()
+    flow.check_rows()
 
 
 def _take_away(flow: Flow, faults: Faults, group: str) -> None:
@@ -102,7 +104,7 @@ def test_a_partial_batch_response_holds_back_only_its_partition(flow: Flow, faul
     }
     flow.send([flow.model.good(version=0)])
     with flow.mapped(**settings):
-        flow.wait()
+        flow.await_rows()
         denied = {"code": "AccessDeniedException", "status": 400}
         faults.add(kind=Kind.ERROR, service="glue", operation="GetSchemaVersion", **denied)
         flow.send([flow.model.good(1, version=0) for _ in range(20)], 1)
@@ -112,7 +114,8 @@ def test_a_partial_batch_response_holds_back_only_its_partition(flow: Flow, faul
         wait_until("the partition goes on", lambda: len(flow.consumer.rows("readings")) > known)
         assert len(flow.consumer.rows("readings")) == known + 1  # what precedes the first new one
         faults.clear()
-        flow.wait()
+        flow.await_rows()
+    flow.check_rows()
 
 
 # --- what is down, and comes back -----------------------------------------------------------
@@ -171,10 +174,10 @@ def break_often(flow: Flow, faults: Faults, trials: Callable[[int, int], int]) -
                         mapping = stack.enter_context(flow.mapped())
                     flow.wait_for_problem(mapping, said, before)
                     assert flow.count() == rows
-                outages.count(1, fired=1)  # the mapping told of it
+                outages.count(1)  # the mapping told of it
                 with outages.recovery():
-                    flow.wait()
-        flow.wait(outages)
+                    flow.await_rows()
+        flow.check_rows(outages)
 
     return run
 
