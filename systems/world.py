@@ -136,7 +136,7 @@ class World:
         return self._trap
 
     def run(self, trap: Trap, words: Sequence[str] = ()) -> int:
-        """Start a program, wait for its end, by itself or by the trap, and give its exit code."""
+        """Run a program; demand that it ends well (0), or is killed by the trap (-9)."""
         job = self.start(trap, words)
         try:
             code = job.wait(_SECONDS)
