@@ -200,9 +200,7 @@ class Cdc:
                     worker.act(_NAME, "restart")
 
     def _await_worker(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        while not self._capture.worker.running and time.monotonic() < until:
-            time.sleep(_POLL_SECONDS)
+        wait_until("the worker runs", lambda: self._capture.worker.running, _START_SECONDS)
 
     def _count(self, table: str) -> int:
         """Return how many records the first partition of a topic has."""

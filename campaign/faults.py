@@ -11,13 +11,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from campaign.platform import TOPIC, Platform
 from campaign.senders import Fields
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults import Faults, Kind, Performed
+from localcloud.testing import ask_for, wait_until
 from localcloud.testing.mappings import Topic, second_member
 from localcloud.testing.policies import allow, document
 from systems.clocks import build_clock, write_clock
@@ -32,6 +33,7 @@ _PATIENCE_SECONDS: Final = 300.0  # until a fault has met its call, though a dri
 _ASK_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 _REGISTRY: Final = re.compile("Schema|Registr")  # in the names of its calls, among those of Glue
+_Answer = TypeVar("_Answer")
 _ROLES: Final = {"function": "dynamodb:BatchWriteItem", "reader": "glue:GetSchemaVersion"}
 
 
@@ -83,7 +85,11 @@ def _kill_driver(platform: Platform, _: Fields, operation: str, calls: int) -> i
     with platform.job.lock:
         platform.job.find_working()
         log = _CallLog(platform)
-        _await(lambda: log.count(f'"operation": "{operation}"') >= calls)
+        wait_until(
+            f"{calls} calls of {operation}",
+            lambda: log.count(f'"operation": "{operation}"') >= calls,
+            _PATIENCE_SECONDS,
+        )
         return int(platform.job.kill())
 
 
@@ -133,10 +139,10 @@ def _begin_driver(platform: Platform, *, waits: bool) -> bool:
     """Let another driver begin and work; return whether it waited first, if it should."""
     starts = platform.job.starts
     platform.job.end()
-    _await(lambda: platform.job.starts > starts)
-    has_waited = waits and _await(lambda: _WAITS in platform.job.tell())
+    wait_until("another driver", lambda: platform.job.starts > starts, _PATIENCE_SECONDS)
+    has_waited = waits and _ask(lambda: _WAITS in platform.job.tell())
     platform.job.find_working()
-    return bool(has_waited)
+    return has_waited
 
 
 def _kill_staging(platform: Platform, _: Fields, moment: str) -> int:
@@ -204,20 +210,18 @@ def _maintain_lake(platform: Platform, _: Fields) -> int:
 def _kill_replay(platform: Platform, _: Fields, moment: str) -> int:
     """Kill a replay of dead letters before or after a named call, and begin it again."""
     assert platform.replays  # the schedule of such a run alone has the fault
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while not (is_killed := platform.replays.kill(moment)) and time.monotonic() < until:
-        time.sleep(_POLL_SECONDS)
+    is_killed = _ask(partial(platform.replays.kill, moment))
     platform.replays.run()
     return int(is_killed)
 
 
 def _let_function_hang(platform: Platform, _: Fields, function: str) -> int:
     """Stop the environments of a function, until its time is up and Lambda kills them."""
-    stopped = _await(lambda: platform.environments(function))
+    stopped = _ask(lambda: platform.environments(function))
     for each in stopped:
         with suppress(ProcessLookupError):
             os.killpg(each.pid, signal.SIGSTOP)
-    _await(lambda: any(each.state == "stopped" for each in stopped))
+    _ask(lambda: any(each.state == "stopped" for each in stopped))
     for each in stopped:  # nobody may have asked those that are left
         with suppress(ProcessLookupError):
             os.killpg(each.pid, signal.SIGCONT)
@@ -237,7 +241,7 @@ def _rebalance_group(platform: Platform, _: Fields, seconds: float) -> int:
             taken = len(other.assignment())
             return taken if taken < len(other.partitions_for_topic(TOPIC)) else 0
 
-        fired: int = _await(count_taken)
+        fired = _ask(count_taken)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             count_taken()
@@ -252,7 +256,7 @@ def _set_clock(platform: Platform, _: Fields, minutes: int, seconds: float) -> i
         path = write_clock(Path(folder) / "clock", 60 * minutes)
         platform.consumer.set_environment(PYTHONPATH=path)
         time.sleep(seconds)
-        fired: int = _await(lambda: log.count("SignatureDoesNotMatch"))
+        fired = _ask(lambda: log.count("SignatureDoesNotMatch"))
         platform.consumer.set_environment(PYTHONPATH="")
     return fired
 
@@ -299,7 +303,7 @@ def _break(
 def _meet(has_met: Callable[[], object], ask: Callable[[], object]) -> None:
     """Wait until a fault has met its call, and ask for such a call again and again."""
     until = time.monotonic() + _PATIENCE_SECONDS
-    while not _await(has_met, _ASK_SECONDS) and time.monotonic() < until:
+    while not ask_for(has_met, _ASK_SECONDS) and time.monotonic() < until:
         ask()
 
 
@@ -316,7 +320,7 @@ def _deny_role(platform: Platform, fields: Fields, role: str, seconds: float) ->
     iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=denied)
     fields.grow()
     time.sleep(seconds)
-    fired: int = _await(lambda: log.count("AccessDenied", action.partition(":")[2]))
+    fired = _ask(lambda: log.count("AccessDenied", action.partition(":")[2]))
     iam.delete_role_policy(RoleName=name, PolicyName=policy)
     return fired
 
@@ -339,8 +343,7 @@ def _replace_password(platform: Platform, _: Fields, broker: int, password: str)
 def _add_field(platform: Platform, fields: Fields) -> int:
     """Let events have one field more; return how many versions of the schema have it."""
     field = fields.grow()
-    versions: int = _await(lambda: platform.count_versions(field))
-    return versions
+    return _ask(lambda: platform.count_versions(field))
 
 
 class _CallLog:
@@ -358,12 +361,8 @@ class _CallLog:
             return sum(all(text in line for text in texts) for line in lines)
 
 
-def _await(condition: Callable[[], Any], seconds: float = 0) -> Any:
-    """Wait until the answer is true or the time is over, and return the last one."""
-    until = time.monotonic() + (seconds or _PATIENCE_SECONDS)
-    while not (found := condition()) and time.monotonic() < until:
-        time.sleep(_POLL_SECONDS)
-    return found
+def _ask(condition: Callable[[], _Answer]) -> _Answer:
+    return ask_for(condition, _PATIENCE_SECONDS)
 
 
 _FAULTS: Final[Mapping[str, Callable[..., int]]] = {

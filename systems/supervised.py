@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Final
 
+from localcloud.testing import ask_for
 from systems.killing import JobProcess
 from systems.processes import End, is_stopped, read_mb
 
 _POLL_SECONDS: Final = 0.5
 _AGAIN_SECONDS: Final = 1.0
+_KILL_SECONDS: Final = 10.0
 _END_SECONDS: Final = 300.0
 _RUN_SECONDS: Final = 300.0
 _SAID: Final = 100_000  # characters: the names of errors come before Spark's plans
@@ -74,7 +76,7 @@ class SupervisedJob:
         process = other or self._process
         self._killed.add(process.pid)
         process.kill()
-        _wait(lambda: process.code is not None)
+        ask_for(lambda: process.code is not None, _KILL_SECONDS)
         return process.code == _KILLED
 
     def end(self) -> bool:
@@ -82,7 +84,7 @@ class SupervisedJob:
         process = self._process
         self._killed.add(process.pid)
         process.terminate()
-        return _wait(lambda: process.code is not None, _END_SECONDS)
+        return ask_for(lambda: process.code is not None, _END_SECONDS)
 
     def stop(self, seconds: float) -> bool:
         """Stop it for some time; return whether it stood still."""
@@ -102,7 +104,7 @@ class SupervisedJob:
             trouble = self._await_working()  # a start may take longer
             stood_still = is_stopped(stalled.pid)
             stalled.wake()
-            if _wait(lambda: stalled.code is not None, _END_SECONDS):
+            if ask_for(lambda: stalled.code is not None, _END_SECONDS):
                 self.ends.append(End(stalled.code or 0, stalled.tell(_SAID)))
             else:
                 trouble = trouble or f"it did not end in {_END_SECONDS:.0f} s when it woke"
@@ -111,13 +113,13 @@ class SupervisedJob:
     def run_beside(self, other: JobProcess) -> bool:
         """Run another program; return whether it ended. If it fails by itself, that is an end."""
         with other:
-            is_over = _wait(lambda: other.code is not None, _RUN_SECONDS)
+            is_over = ask_for(lambda: other.code is not None, _RUN_SECONDS)
             if other.code and other.pid not in self._killed:
                 self.ends.append(End(other.code, other.tell(_SAID)))
         return is_over
 
     def _await_working(self) -> str:
-        is_working = _wait(
+        is_working = ask_for(
             lambda: self._process.code is None and _BATCH in self.tell(), _RUN_SECONDS
         )
         return "" if is_working else f"no driver has written a batch for {_RUN_SECONDS:.0f} s"
@@ -136,10 +138,3 @@ class SupervisedJob:
                 self.ends.append(End(process.code, process.tell(_SAID)))
             time.sleep(_AGAIN_SECONDS)
             self._process = self._begin()
-
-
-def _wait(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    until = time.monotonic() + seconds
-    while not (is_met := condition()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return is_met

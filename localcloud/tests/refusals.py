@@ -20,6 +20,15 @@ def fails(code, message, call, **params):
     assert (found, said[: len(message)]) == (code, message)
 
 
+def is_gone(call, **params):
+    """Return whether AWS does not find what a call is about."""
+    try:
+        call(**params)
+    except ClientError as error:
+        return error.response["Error"]["Code"].endswith("NotFoundException")
+    return False
+
+
 def code_of(refused):
     """The code of a refusal that was caught."""
     return refused.value.response["Error"]["Code"]

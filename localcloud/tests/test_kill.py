@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from getpass import getuser
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import boto3
 import pytest
 
 from localcloud.command.instance import find_instance, start_time
+from localcloud.testing import wait_until
 from tests.kafka.requests import describe_request
 
 pytestmark = pytest.mark.kafka
@@ -23,13 +23,6 @@ _GONE_SECONDS = 60  # a JVM that halts, on a machine that does other things too
 def _run(folder, *words):
     command = [sys.executable, "-m", "localcloud", "--folder", str(folder), *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
-
-
-def _wait(seconds, until):
-    deadline = time.monotonic() + seconds
-    while not (found := until()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture
@@ -58,7 +51,7 @@ def _start_brokers(endpoint):
     def state():
         return kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"]["State"]
 
-    assert _wait(150, lambda: state() != "CREATING")
+    wait_until("the brokers have started", lambda: state() != "CREATING", 150)
     assert state() == "ACTIVE"
 
 
@@ -92,7 +85,7 @@ def test_no_broker_outlives_the_server(folder, end):
     else:
         os.kill(paused := pids.pop(), signal.SIGSTOP)  # it cannot notice the end of the server
         os.kill(server.pid, signal.SIGKILL)
-        assert _wait(_GONE_SECONDS, lambda: not any(start_time(pid) for pid in pids))
+        wait_until("they are gone", lambda: not any(map(start_time, pids)), _GONE_SECONDS)
         assert start_time(paused)
         assert (
             _run(folder, "down").stdout == f"localcloud had ended before (process {server.pid})\n"

@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_source, load_network
+from localcloud.testing import wait_until
 from tests.account_ids import CONSUMER
 from tests.java_options import SHORT_LIVED
 from tests.two_accounts import PORT
@@ -126,15 +126,11 @@ def test_names_are_followed_after_a_failure(accounts, environment, cloud, monkey
     monkeypatch.setattr("localcloud.network.views.visible_names", fail_once)
     network.notice()
 
-    deadline = time.monotonic() + CHILD_SECONDS
-    while "the network cannot follow what was created" not in caplog.text:
-        assert time.monotonic() < deadline, "nobody looked"
-        time.sleep(0.01)
+    failed = "the network cannot follow what was created"
+    wait_until("somebody looked", lambda: failed in caplog.text, CHILD_SECONDS)
     broker = accounts.brokers[0]
     accounts.make_record(broker, "DELETE")
-    while network.links(broker.host):
-        assert time.monotonic() < deadline, "nobody looks any more"
-        time.sleep(0.01)
+    wait_until("somebody looks again", lambda: not network.links(broker.host), CHILD_SECONDS)
     accounts.make_record(broker)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from localcloud.brokers import BrokerCluster
 from localcloud.faults import Fault, Faults, Kind
+from localcloud.testing import ask_for
 from proof.faults.sender import Sender
 from proof.faults.tended import Tended
 from systems.registry import Registry
@@ -59,13 +60,10 @@ class Scene:
         return self._await(lambda: self.count() > before, "more rows")
 
     def _await(self, condition: Callable[[], bool], what: str) -> bool:
-        until = time.monotonic() + _WAIT_SECONDS
-        while not (is_met := condition()):
-            if time.monotonic() > until:
-                account = self.tended.subject.account
-                _LOG.info("%s has not come to %s in %.0f s", account, what, _WAIT_SECONDS)
-                break
-            time.sleep(0.2)
+        is_met = ask_for(condition, _WAIT_SECONDS)
+        if not is_met:
+            account = self.tended.subject.account
+            _LOG.info("%s has not come to %s in %.0f s", account, what, _WAIT_SECONDS)
         return is_met
 
 

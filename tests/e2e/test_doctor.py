@@ -6,7 +6,6 @@ The tests come before those that change the accounts. Each break is mended befor
 from __future__ import annotations
 
 import json
-import time
 from copy import deepcopy
 from functools import partial
 
@@ -14,7 +13,7 @@ import pytest
 
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.quotas import FUNCTION_INTERFACES, QuotaValues
-from localcloud.testing import invoke, wait_until
+from localcloud.testing import ask_for, invoke, wait_until
 from penstock.extensions.doctor.accounts import Accounts, World
 from penstock.extensions.doctor.deployment import Deployment
 from penstock.extensions.doctor.findings import Side, State
@@ -105,10 +104,13 @@ def _look_until(look, codes):
 
     Return the codes of the causes that were seen last.
     """
-    until = time.monotonic() + 180
-    while (found := sorted(each.code for each in look().causes)) != codes:
-        if time.monotonic() > until:
-            break
+    found = []
+
+    def is_found():
+        found[:] = sorted(each.code for each in look().causes)
+        return found == codes
+
+    ask_for(is_found, 180)
     return found
 
 

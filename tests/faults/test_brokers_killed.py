@@ -15,6 +15,7 @@ from unittest.mock import patch
 import pytest
 from kafka.producer.sender import SenderMetrics
 
+from localcloud.testing import wait_until
 from penstock.errors import BrokerError, BrokerUnavailableError, DeliveryError
 from penstock.kafka import (
     Delivery,
@@ -76,8 +77,7 @@ class _Sender(Thread):
     def wait_for(self, more: int) -> None:
         """Wait until so many more were sent: a call that the kill held up is over then."""
         until = self.sent + more
-        while self.sent < until and self.is_alive():
-            time.sleep(0.05)
+        wait_until(f"{more} more were sent", lambda: self.sent >= until, 2 * PATIENCE_SECONDS)
 
     def stop(self) -> None:
         self._stopped.set()

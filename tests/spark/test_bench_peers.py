@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bench.rungs import peers
+from localcloud.testing import ask_for
 from systems.processes import is_stopped
 
 
@@ -101,17 +101,9 @@ def test_a_process_and_its_children_stand_still_and_go_on():
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
         child = int(process.stdout.readline())
         with peers._stopped(process.pid):
-            stood_still = _await_state(True, process.pid, child)
-        went_on = _await_state(False, process.pid, child)
+            stood_still = ask_for(lambda: is_stopped(process.pid) and is_stopped(child), 10)
+        went_on = ask_for(lambda: not is_stopped(process.pid) and not is_stopped(child), 10)
         os.kill(child, signal.SIGKILL)
 
     assert stood_still
     assert went_on
-
-
-def _await_state(expected, *pids):
-    """Wait until all processes stand still, or until none does; return if that happened."""
-    until = time.monotonic() + 10
-    while any(is_stopped(pid) != expected for pid in pids) and time.monotonic() < until:
-        time.sleep(0.01)
-    return all(is_stopped(pid) == expected for pid in pids)

@@ -9,7 +9,7 @@ from localcloud.services.kafka.directory import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
 from localcloud.testing import wait_until
 from tests.kafka.requests import describe_request, list_brokers, wait_for
-from tests.refusals import refusal
+from tests.refusals import is_gone, refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"
 
@@ -37,7 +37,7 @@ def test_a_cluster_is_created_described_and_deleted(kafka, subnets, pretended):
     arn = shown["ClusterArn"]
     version = shown["CurrentVersion"]
     assert kafka.delete_cluster(ClusterArn=arn, CurrentVersion=version)["State"] == "DELETING"
-    _wait_gone(kafka, arn)
+    _await_end(kafka, arn)
     assert pretended[name].done == ["stop"]
 
 
@@ -66,7 +66,7 @@ def test_brokers_that_do_not_start_are_reported(kafka, subnets, cloud, monkeypat
         "The cluster has no brokers; it is FAILED",
     )
     kafka.delete_cluster(ClusterArn=arn)
-    _wait_gone(kafka, arn)
+    _await_end(kafka, arn)
 
 
 def test_each_login_has_its_port(kafka, make_cluster):
@@ -223,12 +223,5 @@ def test_the_rest_of_localcloud_sees_brokers_and_their_addresses(cloud, make_clu
     assert (plugged.name, plugged.address) == (found.nodes[0].name, "127.99.99.1")
 
 
-def _wait_gone(kafka, arn):
-    def gone():
-        try:
-            kafka.describe_cluster(ClusterArn=arn)
-        except kafka.exceptions.NotFoundException:
-            return True
-        return False
-
-    wait_until(f"{arn} is gone", gone, 60)
+def _await_end(kafka, arn):
+    wait_until(f"{arn} is gone", lambda: is_gone(kafka.describe_cluster, ClusterArn=arn), 60)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from botocore.exceptions import ClientError
 
 from localcloud.testing import deploy, wait_until
+from tests.refusals import is_gone
 
 NOWHERE = ["127.0.0.1:9"]
 
@@ -53,12 +53,5 @@ def settle(client, identity):
 
 def wait_gone(client, identity):
     """Wait until a mapping is not found."""
-
-    def gone():
-        try:
-            client("lambda").get_event_source_mapping(UUID=identity)
-        except ClientError as error:
-            return error.response["Error"]["Code"] == "ResourceNotFoundException"
-        return False
-
-    wait_until("the mapping is gone", gone)
+    get = client("lambda").get_event_source_mapping
+    wait_until("the mapping is gone", lambda: is_gone(get, UUID=identity))

@@ -11,6 +11,7 @@ from subprocess import DEVNULL, PIPE
 import pytest
 
 from localcloud.children import LIFELINE, Child, describe_process, resident_mb, supervised
+from localcloud.testing import wait_until
 
 _SLEEPER = "sleep 60 & echo $!; wait"  # a shell, and a process that it starts
 
@@ -21,9 +22,8 @@ def _start(command):
         return child, int(printed.readline())
 
 
-def _wait_gone(pid):
-    while resident_mb(pid):
-        pass
+def _await_end(pid):
+    wait_until("its end", lambda: not resident_mb(pid), 10)
 
 
 def test_a_child_is_killed_with_what_it_started():
@@ -33,7 +33,7 @@ def test_a_child_is_killed_with_what_it_started():
     child.kill()
 
     assert child.wait(None) == child.exit_code == -signal.SIGKILL
-    _wait_gone(started)
+    _await_end(started)
     child.kill()  # it is no error
 
 
@@ -42,7 +42,7 @@ def test_processes_of_a_child_are_killed_when_it_ends():
 
     assert child.wait(None) == 0
 
-    _wait_gone(left)
+    _await_end(left)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_child_ends_with_its_standard_input(command):
     child.release()
 
     assert child.wait(None) == -signal.SIGKILL
-    _wait_gone(started)
+    _await_end(started)
 
 
 def test_a_supervised_command_hears_a_signal_and_its_exit_code_is_kept():

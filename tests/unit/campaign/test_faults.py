@@ -101,6 +101,16 @@ def test_a_driver_is_killed_at_a_moment_of_a_batch_with_new_fields(
     assert (driver.answers, driver.kills) == (answers, kills)
 
 
+def test_a_driver_that_makes_no_such_call_is_not_killed(platform: Any, tmp_path: Path) -> None:
+    (tmp_path / "calls.jsonl").touch()
+    platform.cloud.folder = tmp_path
+    driver = platform.job = _Driver(platform.faults)
+
+    with pytest.raises(AssertionError, match="in vain: 2 calls of PutItem"):
+        inject("driver-killed", platform, driver, {"operation": "PutItem", "calls": 2})
+    assert driver.kills == 0
+
+
 def test_an_upgrade_ends_the_driver_and_waits_for_one_with_other_settings(platform: Any) -> None:
     begun: list[tuple[str, Path]] = []
     old = Path("old")

@@ -14,13 +14,14 @@ from localcloud.testing.functions import (
     make_role,
     make_zip,
 )
-from localcloud.testing.waiting import is_running, wait_until
+from localcloud.testing.waiting import ask_for, is_running, wait_until
 
 __all__ = [
     "ARCHITECTURE",
     "ECHO",
     "RUNTIME",
     "allow",
+    "ask_for",
     "deploy",
     "error_of",
     "invoke",

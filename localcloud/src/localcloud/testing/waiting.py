@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from localcloud.command.instance import start_time
 
+_Answer = TypeVar("_Answer")
+
 
 def wait_until(what: str, condition: Callable[[], Any], seconds: float = 90.0) -> Any:
-    """Ask until the answer is true, and return it; a test that waits in vain says for what.
+    """Ask until the answer is true, and return it; a test that waits in vain says for what."""
+    found = ask_for(condition, seconds)
+    if not found:
+        raise AssertionError(f"waited {seconds} s in vain: {what}")
+    return found
+
+
+def ask_for(condition: Callable[[], _Answer], seconds: float) -> _Answer:
+    """Ask until the answer is true or the time is over, and return the last answer.
 
     To ask takes CPU time, so it asks less often as time passes.
     """
@@ -18,7 +28,7 @@ def wait_until(what: str, condition: Callable[[], Any], seconds: float = 90.0) -
     while not (found := condition()):
         waited = time.monotonic() - begun
         if waited >= seconds:
-            raise AssertionError(f"waited {seconds} s in vain: {what}")
+            break
         time.sleep(min(max(0.05, waited / 10), 0.5))
     return found
 
