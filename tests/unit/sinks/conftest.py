@@ -66,7 +66,7 @@ def session() -> boto3.Session:
 
 
 @pytest.fixture
-def error_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
+def stored_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
     database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
     table = make_error_table(database, f"e-{secrets.token_hex(4)}")
     yield table
@@ -74,7 +74,7 @@ def error_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
 
 
 @pytest.fixture
-def error_rows(error_table: Any) -> Callable[[], list[dict[str, Any]]]:
+def read_rows(stored_table: Any) -> Callable[[], list[dict[str, Any]]]:
     """All rows of the table of errors, bytes as bytes."""
 
     def plain(value: Any) -> Any:
@@ -84,7 +84,7 @@ def error_rows(error_table: Any) -> Callable[[], list[dict[str, Any]]]:
             return {name: plain(each) for name, each in value.items()}
         return getattr(value, "value", value)
 
-    return lambda: [plain(row) for row in error_table.scan()["Items"]]
+    return lambda: [plain(row) for row in stored_table.scan()["Items"]]
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def bucket_client(
 
 
 @pytest.fixture
-def parked(bucket_client: Any) -> Callable[[str], bytes]:
+def read_object(bucket_client: Any) -> Callable[[str], bytes]:
     """The bytes at a URL in the bucket."""
 
     def read(url: str) -> bytes:
@@ -114,19 +114,19 @@ def parked(bucket_client: Any) -> Callable[[str], bytes]:
 
 
 @pytest.fixture
-def errors(bucket_client: Any, error_table: Any) -> Iterator[Callable[..., ErrorTable]]:
+def open_table(bucket_client: Any, stored_table: Any) -> Iterator[Callable[..., ErrorTable]]:
     """Build a table of errors, with another bucket where one is given."""
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
-    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, ObjectStore(bucket, ours))
+    yield lambda bucket=_NAME: ErrorTable(dynamodb, stored_table.name, ObjectStore(bucket, ours))
     dynamodb.close()
 
 
 @pytest.fixture
-def rows(bucket_client: Any, error_table: Any) -> Iterator[ErrorTable]:
+def replaying(bucket_client: Any, stored_table: Any) -> Iterator[ErrorTable]:
     """The same table as a replay sees it that keeps settled rows 30 days, at the second 1,000."""
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
     store = ObjectStore(_NAME, ours)
-    yield ErrorTable(dynamodb, error_table.name, store, keep_days=30, clock=lambda: 1_000.5)
+    yield ErrorTable(dynamodb, stored_table.name, store, keep_days=30, clock=lambda: 1_000.5)
     dynamodb.close()

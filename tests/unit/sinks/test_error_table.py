@@ -254,12 +254,12 @@ def test_a_record_that_no_row_can_hold_is_named(
 
 
 def test_the_first_row_is_kept_in_a_real_table(
-    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+    open_table: Callable[..., ErrorTable], read_rows: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    errors().keep([_record()])
-    errors().keep([_record(first_seen_ms=1795234099999, detail="again"), _record(42)])
+    open_table().keep([_record()])
+    open_table().keep([_record(first_seen_ms=1795234099999, detail="again"), _record(42)])
 
-    rows = sorted(error_rows(), key=lambda row: str(row["id"]))
+    rows = sorted(read_rows(), key=lambda row: str(row["id"]))
     assert [(row["id"], int(row["firstSeen"]), row["detail"]) for row in rows] == [
         ("sensor/3/41/7", 1795234015788, "ends too early"),
         ("sensor/3/42/7", 1795234015788, "ends too early"),
@@ -267,80 +267,80 @@ def test_the_first_row_is_kept_in_a_real_table(
 
 
 def test_a_second_delivery_counts_no_retry_away(
-    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+    open_table: Callable[..., ErrorTable], read_rows: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    errors().keep([_record()])
-    errors().count_failures([_record()], "r1")
+    open_table().keep([_record()])
+    open_table().count_failures([_record()], "r1")
 
-    errors().keep([_record()])
+    open_table().keep([_record()])
 
-    (row,) = error_rows()
+    (row,) = read_rows()
     assert (row["attempts"], row["replay"]) == (1, "r1")
 
 
 @pytest.mark.parametrize("stage", ["lambda", "spark", "join"])
 def test_a_row_that_is_done_is_open_again_when_its_record_fails_again(
-    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]], stage: str
+    open_table: Callable[..., ErrorTable], read_rows: Callable[[], list[dict[str, Any]]], stage: str
 ) -> None:
     """So it is if its tables are built again: else the record would be in none of them."""
     done, parked = (replace(_record(offset), stage=stage) for offset in (41, 42))
-    errors().keep([done, parked])
-    errors().count_failures([done], "r1")
-    errors().mark_done(done.id, "r2")
-    errors().mark_parked(parked.id, "s3://b/r", "r2")
-    before = {row["id"]: row for row in error_rows()}
+    open_table().keep([done, parked])
+    open_table().count_failures([done], "r1")
+    open_table().mark_done(done.id, "r2")
+    open_table().mark_parked(parked.id, "s3://b/r", "r2")
+    before = {row["id"]: row for row in read_rows()}
 
     again = [
         replace(each, first_seen_ms=1_795_234_099_999, failure=Failure(Reason.OVERSIZE, "again"))
         for each in (done, parked)
     ]
-    errors().keep(again)
+    open_table().keep(again)
 
-    rows = {row["id"]: row for row in error_rows()}
+    rows = {row["id"]: row for row in read_rows()}
     assert rows[parked.id] == before[parked.id]
     row = rows[done.id]
     assert (row["reason"], row["attempts"], row["nextAttemptAt"]) == ("oversize", 0, 1_795_234_099)
     assert not row.keys() & {"doneAt", "expiresAt", "replay"}
-    assert done.id in {each.id for each in errors().describe(Selection())}
+    assert done.id in {each.id for each in open_table().describe(Selection())}
 
 
 def test_a_row_that_is_done_or_parked_is_kept_for_a_year(
-    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+    open_table: Callable[..., ErrorTable], read_rows: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    errors().keep([_record(), _record(42)])
+    open_table().keep([_record(), _record(42)])
     began = int(time.time())
 
-    errors().mark_done(_record().id, "r1")
-    errors().mark_parked(_record(42).id, "s3://b/r", "r1")
+    open_table().mark_done(_record().id, "r1")
+    open_table().mark_parked(_record(42).id, "s3://b/r", "r1")
 
     year = 365 * 86_400
-    assert all(began + year <= row["expiresAt"] <= time.time() + year for row in error_rows())
+    assert all(began + year <= row["expiresAt"] <= time.time() + year for row in read_rows())
 
 
 def test_a_recreated_topic_has_rows_of_its_own(
-    errors: Callable[..., ErrorTable],
-    error_rows: Callable[[], list[dict[str, Any]]],
-    parked: Callable[[str], bytes],
+    open_table: Callable[..., ErrorTable],
+    read_rows: Callable[[], list[dict[str, Any]]],
+    read_object: Callable[[str], bytes],
 ) -> None:
     old, new = _record(value=b"o" * 400_000), _record(value=b"n" * 400_000, kafka_timestamp_ms=9)
 
-    errors().keep([old, new])
+    open_table().keep([old, new])
 
-    found = {int(row["kafkaTimestamp"]): parked(row["valueAt"]) for row in error_rows()}
+    found = {int(row["kafkaTimestamp"]): read_object(row["valueAt"]) for row in read_rows()}
     assert found == {7: old.record.value, 9: new.record.value}
 
 
 def test_a_large_value_is_found_in_a_real_bucket(
-    errors: Callable[..., ErrorTable],
-    error_rows: Callable[[], list[dict[str, Any]]],
-    parked: Callable[[str], bytes],
+    open_table: Callable[..., ErrorTable],
+    read_rows: Callable[[], list[dict[str, Any]]],
+    read_object: Callable[[str], bytes],
 ) -> None:
     value = bytes(range(256)) * 4_000
     for _ in range(2):
-        errors().keep([_record(value=value, headers=(("", b"1"), ("h", None)))])
+        open_table().keep([_record(value=value, headers=(("", b"1"), ("h", None)))])
 
-    (row,) = error_rows()
-    assert parked(row["valueAt"]) == value
+    (row,) = read_rows()
+    assert read_object(row["valueAt"]) == value
     assert "value" not in row
     assert row["headers"] == [{"name": "", "value": b"1"}, {"name": "h", "value": None}]
 
@@ -349,21 +349,21 @@ def test_a_large_value_is_found_in_a_real_bucket(
     "headers", [(("", None),) * 9_000, (("é" * 100, b"x" * 1_800),) * 180, (("n", b""),) * 11_000]
 )
 def test_a_row_that_is_nearly_full_is_taken(
-    errors: Callable[..., ErrorTable],
-    error_rows: Callable[[], list[dict[str, Any]]],
+    open_table: Callable[..., ErrorTable],
+    read_rows: Callable[[], list[dict[str, Any]]],
     headers: tuple[tuple[str, bytes | None], ...],
 ) -> None:
     record = _record(headers=headers, detail="é" * 2_000)
 
-    errors().keep([record])
+    open_table().keep([record])
 
-    (row,) = error_rows()
+    (row,) = read_rows()
     assert row["id"] == "sensor/3/41/7"
 
 
-def test_a_bucket_that_is_not_there_is_unavailable(errors: Callable[..., ErrorTable]) -> None:
+def test_a_bucket_that_is_not_there_is_unavailable(open_table: Callable[..., ErrorTable]) -> None:
     with pytest.raises(
         SinkUnavailableError,
         match=r"^s3://nowhere/errors/sensor/3/41/7/value cannot be written: .*NoSuchBucket",
     ):
-        errors("nowhere").keep_rows([_record(value=b"v" * 400_000)])
+        open_table("nowhere").keep_rows([_record(value=b"v" * 400_000)])

@@ -24,6 +24,7 @@ from penstock.sinks import (
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply
 
 _Rows = Callable[[], list[dict[str, Any]]]
+_Open = Callable[..., ErrorTable]
 
 
 _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
@@ -49,10 +50,10 @@ def _record(offset: int = 1, **changes: Any) -> FailedRecord:
     return FailedRecord(record, failure, schema, stage, seen)
 
 
-def _mark_tried(rows: ErrorTable, replay: str, attempts: int) -> list[bool]:
+def _mark_tried(replaying: ErrorTable, replay: str, attempts: int) -> list[bool]:
     """Mark the row of a record as done, which was tried when it had these attempts."""
     found = {"id": _record().id, "kafkaTimestamp": 7, "reason": "truncated", "attempts": attempts}
-    return rows.mark_all_done([DeadLetter.describe(found)], replay)
+    return replaying.mark_all_done([DeadLetter.describe(found)], replay)
 
 
 def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
@@ -61,12 +62,12 @@ def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
 
 @pytest.mark.parametrize("size", [1, 500_000])
 def test_a_record_is_read_as_it_was_given_up(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, size: int
+    open_table: _Open, replaying: ErrorTable, size: int
 ) -> None:
     kept = _record(value=b"\xff" * size)
-    errors().keep([kept])
+    open_table().keep([kept])
 
-    (found,) = rows.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
+    (found,) = replaying.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
 
     assert (found.source, found.key, found.value) == (kept.record.source, b"k", kept.record.value)
     assert (found.id, found.kafka_timestamp_ms) == (kept.id, 7)
@@ -75,38 +76,36 @@ def test_a_record_is_read_as_it_was_given_up(
     assert (found.first_seen_ms, found.stage, found.settled) == (101, "lambda", False)
 
 
-def test_headers_are_read_from_the_bucket_too(
-    errors: Callable[..., ErrorTable], rows: ErrorTable
-) -> None:
+def test_headers_are_read_from_the_bucket_too(open_table: _Open, replaying: ErrorTable) -> None:
     kept = _record(headers=(("h", b"x" * 500_000), ("", b""), ("none", None)))
-    errors().keep([kept])
+    open_table().keep([kept])
 
-    (found,) = rows.read(["my/sensor/3/1/7"])
+    (found,) = replaying.read(["my/sensor/3/1/7"])
 
     assert found.headers == kept.record.headers
 
 
 def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, bucket_client: Any, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, bucket_client: Any, read_rows: _Rows
 ) -> None:
-    errors().keep([_record(1, value=b"x" * 500_000), _record(2)])
-    where = _by_offset(error_rows)[1]["valueAt"]
+    open_table().keep([_record(1, value=b"x" * 500_000), _record(2)])
+    where = _by_offset(read_rows)[1]["valueAt"]
     bucket, _, key = where.removeprefix("s3://").partition("/")
     bucket_client.delete_object(Bucket=bucket, Key=key)
 
-    lost, whole = rows.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
+    lost, whole = replaying.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
 
     assert (lost.id, lost.value, lost.lost) == ("my/sensor/3/1/7", None, f"{where} is not there")
     assert (whole.value, whole.lost) == (b"\0\xff", "")
 
 
 def test_a_row_outside_the_selection_is_not_fetched_from_the_bucket(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, monkeypatch: pytest.MonkeyPatch
+    open_table: _Open, replaying: ErrorTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    errors().keep([_record(value=b"x" * 500_000)])
+    open_table().keep([_record(value=b"x" * 500_000)])
     monkeypatch.delattr(ObjectStore, "get")
 
-    assert list(rows.read(["my/sensor/3/1/7"], lambda row: False)) == []
+    assert list(replaying.read(["my/sensor/3/1/7"], lambda row: False)) == []
 
 
 @pytest.mark.parametrize(
@@ -125,48 +124,48 @@ def test_a_row_outside_the_selection_is_not_fetched_from_the_bucket(
     ],
 )
 def test_rows_are_selected(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, selection: Selection, offsets: list[int]
+    open_table: _Open, replaying: ErrorTable, selection: Selection, offsets: list[int]
 ) -> None:
     given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema=None)]
-    errors().keep([*given_up, _record(4), _record(5)])
-    rows.count_failures([given_up[2]], "r1")
-    rows.mark_done(_record(4).id, "r1")
-    rows.mark_parked(_record(5).id, "s3://parked/5", "r1")
+    open_table().keep([*given_up, _record(4), _record(5)])
+    replaying.count_failures([given_up[2]], "r1")
+    replaying.mark_done(_record(4).id, "r1")
+    replaying.mark_parked(_record(5).id, "s3://parked/5", "r1")
 
-    (found,) = rows.find(selection)
+    (found,) = replaying.find(selection)
 
     assert found == [f"my/sensor/3/{offset}/7" for offset in offsets]
-    assert all(selection.matches(row) for row in rows.read(found))
+    assert all(selection.matches(row) for row in replaying.read(found))
 
 
 def test_ids_are_read_without_the_index_and_a_join_keeps_its_own(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, monkeypatch: pytest.MonkeyPatch
+    open_table: _Open, replaying: ErrorTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    errors().keep([_record(1), _record(1, stage="spark"), _record(1, stage="join")])
+    open_table().keep([_record(1), _record(1, stage="spark"), _record(1, stage="join")])
     monkeypatch.delattr(ErrorTable, "find_pages")
     both = ("my/sensor/3/1/7/join", "my/sensor/3/1/7/spark")
 
-    assert [*rows.find(Selection(ids=frozenset(both)))] == [[both[1]]]
-    described = rows.describe(Selection(ids=frozenset(both)))
+    assert [*replaying.find(Selection(ids=frozenset(both)))] == [[both[1]]]
+    described = replaying.describe(Selection(ids=frozenset(both)))
     assert [each.id for each in described] == [*both]
 
 
 def test_a_row_takes_one_result_of_each_replay(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows
 ) -> None:
-    errors().keep([_record(1), _record(2)])
+    open_table().keep([_record(1), _record(2)])
     failed = _record(1, reason=Reason.TRUNCATED, detail="x" * 5_000)
     for replay in ("r1", "r1", "r2"):
-        rows.count_failures([failed], replay)
-    assert not rows.mark_done(failed.id, "r2")
-    assert rows.mark_done(_record(2).id, "r2")
-    rows.count_failures([_record(2)], "r3")  # a task that came late
+        replaying.count_failures([failed], replay)
+    assert not replaying.mark_done(failed.id, "r2")
+    assert replaying.mark_done(_record(2).id, "r2")
+    replaying.count_failures([_record(2)], "r3")  # a task that came late
     # Those that are gone are not made again.
-    assert not rows.mark_done(_record(9).id, "r2")
-    assert not rows.mark_parked(_record(9).id, "s3://parked/9", "r2")
-    rows.count_failures([_record(9)], "r2")
+    assert not replaying.mark_done(_record(9).id, "r2")
+    assert not replaying.mark_parked(_record(9).id, "s3://parked/9", "r2")
+    replaying.count_failures([_record(9)], "r2")
 
-    found = _by_offset(error_rows)
+    found = _by_offset(read_rows)
     assert set(found) == {1, 2}
     assert (found[1]["attempts"], found[1]["reason"], found[1]["replay"]) == (2, "truncated", "r2")
     assert (found[1]["nextAttemptAt"], len(found[1]["detail"])) == (4_600, 2_000)
@@ -178,14 +177,14 @@ def test_a_row_takes_one_result_of_each_replay(
 
 @pytest.mark.parametrize("is_made_twice", [True, False])
 def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
-    errors: Callable[..., ErrorTable],
-    rows: ErrorTable,
-    error_rows: _Rows,
+    open_table: _Open,
+    replaying: ErrorTable,
+    read_rows: _Rows,
     monkeypatch: pytest.MonkeyPatch,
     is_made_twice: bool,
 ) -> None:
     """A call that was cut off may still have its effect after it was made again, or given up."""
-    errors().keep([_record(1)])
+    open_table().keep([_record(1)])
     call_each, late = DynamoDbClient.call_each, list[bytes]()
 
     def send(client: DynamoDbClient, operation: str, bodies: Any) -> Any:
@@ -200,111 +199,111 @@ def test_a_count_of_an_earlier_replay_that_comes_late_hides_no_failure(
 
     monkeypatch.setattr(DynamoDbClient, "call_each", send)
     with nullcontext() if is_made_twice else pytest.raises(SinkUnavailableError):
-        rows.count_failures([_record(1)], "r1")
-    rows.count_failures([_record(1)], "r2")
-    list(call_each(rows._client, "UpdateItem", late))
+        replaying.count_failures([_record(1)], "r1")
+    replaying.count_failures([_record(1)], "r2")
+    list(call_each(replaying._client, "UpdateItem", late))
 
-    assert not rows.mark_done(_record(1).id, "r2")
-    (row,) = error_rows()
+    assert not replaying.mark_done(_record(1).id, "r2")
+    (row,) = read_rows()
     assert (row["attempts"], row["replay"]) == (2, "r2")
 
 
 def test_a_mark_that_comes_late_hides_no_later_failure(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows
 ) -> None:
     """Also if it is the mark of a replay whose record had failed, and which was refused before."""
-    errors().keep([_record(1)])
+    open_table().keep([_record(1)])
     for replay, tried in (("r1", 0), ("r2", 1)):
-        rows.count_failures([_record(1)], replay)
-        assert _mark_tried(rows, replay, tried) == [False]
+        replaying.count_failures([_record(1)], replay)
+        assert _mark_tried(replaying, replay, tried) == [False]
 
-    assert _mark_tried(rows, "r1", 0) == [False]
-    assert _mark_tried(rows, "r3", 2) == [True]
-    (row,) = error_rows()
+    assert _mark_tried(replaying, "r1", 0) == [False]
+    assert _mark_tried(replaying, "r3", 2) == [True]
+    (row,) = read_rows()
     assert (row["attempts"], row["replay"]) == (2, "r3")
 
 
 def test_a_mark_that_comes_late_parks_no_row_that_was_opened_again(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows, error_table: Any
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows, stored_table: Any
 ) -> None:
-    errors().keep([_record(1)])
+    open_table().keep([_record(1)])
     for replay in ("r1", "r2", "r3"):
-        rows.count_failures([_record(1)], replay)
-    (tried,) = rows.read([_record(1).id])
-    park = partial(rows.mark_all_parked, [tried], ["s3://parked/1"], "r3")
+        replaying.count_failures([_record(1)], replay)
+    (tried,) = replaying.read([_record(1).id])
+    park = partial(replaying.mark_all_parked, [tried], ["s3://parked/1"], "r3")
     assert park() == [True]
-    error_table.update_item(
+    stored_table.update_item(
         Key={"id": _record(1).id},
         UpdateExpression="SET attempts = :none REMOVE parkedAt",
         ExpressionAttributeValues={":none": 0},
     )
 
     assert park() == [False]
-    (row,) = error_rows()
+    (row,) = read_rows()
     assert "parkedAt" not in row
 
 
 def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows
 ) -> None:
     failed = _record(1)
     stages = ("lambda", "spark", "join")
-    errors().keep([replace(failed, stage=stage) for stage in stages])
+    open_table().keep([replace(failed, stage=stage) for stage in stages])
 
     for _ in range(2):
-        rows.count_failures([replace(failed, stage="spark")], "r1")
+        replaying.count_failures([replace(failed, stage="spark")], "r1")
 
-    assert {row["stage"]: row["attempts"] for row in error_rows()} == {
+    assert {row["stage"]: row["attempts"] for row in read_rows()} == {
         "lambda": 1, "spark": 1, "join": 0,
     }  # fmt: skip
-    assert [*rows.find(Selection())] == [["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]]
+    assert [*replaying.find(Selection())] == [["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]]
 
 
 def test_a_replay_of_one_owners_reason_leaves_the_reason_of_the_other(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows
 ) -> None:
     of_function = _record(1, reason=Reason.OVERSIZE, detail="too large")
     of_job = replace(_record(1, reason=Reason.SCHEMA_CONFLICT), stage="spark")
-    errors().keep([of_function, of_job])
+    open_table().keep([of_function, of_job])
     asked = Selection(reasons=frozenset({Reason.SCHEMA_CONFLICT}))
-    assert [*rows.find(asked)] == [[of_job.id]]
+    assert [*replaying.find(asked)] == [[of_job.id]]
 
     failed = replace(_record(1, reason=Reason.LOSSY_WIDENING), stage="spark")
-    rows.count_failures([failed], "r1", asked)
-    assert {(row["stage"], row["reason"], int(row["attempts"])) for row in error_rows()} == {
+    replaying.count_failures([failed], "r1", asked)
+    assert {(row["stage"], row["reason"], int(row["attempts"])) for row in read_rows()} == {
         ("lambda", "oversize", 0),
         ("spark", "lossy-widening", 1),
     }
-    rows.mark_done(of_job.id, "r2")
+    replaying.mark_done(of_job.id, "r2")
 
-    assert [*rows.find(Selection())] == [[of_function.id]]
-    (letter,) = rows.read([of_function.id])
-    (other,) = rows.describe_others(letter)
+    assert [*replaying.find(Selection())] == [[of_function.id]]
+    (letter,) = replaying.read([of_function.id])
+    (other,) = replaying.describe_others(letter)
     assert (other.id, other.reason, other.settled) == (of_job.id, "lossy-widening", True)
 
 
 def test_a_parked_row_says_where_and_waits_no_more(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows
 ) -> None:
-    errors().keep([_record(1)])
-    rows.count_failures([_record(1)], "r1")
-    rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
+    open_table().keep([_record(1)])
+    replaying.count_failures([_record(1)], "r1")
+    replaying.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
 
-    (row,) = error_rows()
+    (row,) = read_rows()
     assert row["parkedAt"] == "s3://parked/records/1"
     assert row["expiresAt"] == 1_000 + 30 * 86_400
     assert "nextAttemptAt" not in row
-    assert not rows.mark_done(_record(1).id, "r2")
+    assert not replaying.mark_done(_record(1).id, "r2")
     # The index of those that are due is late at times: whoever reads the row sees it.
-    assert [Selection().matches(each) for each in rows.read([row["id"]])] == [False]
+    assert [Selection().matches(each) for each in replaying.read([row["id"]])] == [False]
 
 
 def test_a_mark_whose_answer_was_lost_counts_once_more_for_its_own_replay_alone(
-    errors: Callable[..., ErrorTable], rows: ErrorTable
+    open_table: _Open, replaying: ErrorTable
 ) -> None:
-    errors().keep([_record(1)])
-    rows.count_failures([_record(1)], "r1")
-    park = partial(rows.mark_parked, _record(1).id)
+    open_table().keep([_record(1)])
+    replaying.count_failures([_record(1)], "r1")
+    park = partial(replaying.mark_parked, _record(1).id)
 
     assert park("s3://parked/1", "r1", 1)
     assert park("s3://parked/1", "r1", 1)
@@ -313,15 +312,15 @@ def test_a_mark_whose_answer_was_lost_counts_once_more_for_its_own_replay_alone(
 
 
 def test_a_row_that_is_open_never_expires(
-    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows, error_table: Any
+    open_table: _Open, replaying: ErrorTable, read_rows: _Rows, stored_table: Any
 ) -> None:
     """Also one that a hand has opened again, and not all the way."""
-    errors().keep([_record(1)])
-    rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
-    error_table.update_item(Key={"id": _record(1).id}, UpdateExpression="REMOVE parkedAt")
-    rows.count_failures([_record(1)], "r2")
+    open_table().keep([_record(1)])
+    replaying.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
+    stored_table.update_item(Key={"id": _record(1).id}, UpdateExpression="REMOVE parkedAt")
+    replaying.count_failures([_record(1)], "r2")
 
-    (row,) = error_rows()
+    (row,) = read_rows()
     assert (row["attempts"], "nextAttemptAt" in row, "expiresAt" in row) == (1, True, False)
 
 

@@ -24,16 +24,16 @@ def _record(offset: int) -> FailedRecord:
 
 @pytest.mark.parametrize("parks", [True, False])
 def test_many_rows_are_marked_by_calls_at_once(
-    errors: Callable[..., ErrorTable],
-    rows: ErrorTable,
-    error_rows: Callable[[], list[dict[str, Any]]],
+    open_table: Callable[..., ErrorTable],
+    replaying: ErrorTable,
+    read_rows: Callable[[], list[dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
     parks: bool,
 ) -> None:
-    errors().keep([_record(each) for each in range(60)])
-    tried = list(rows.read(next(rows.find(Selection()))))
+    open_table().keep([_record(each) for each in range(60)])
+    tried = list(replaying.read(next(replaying.find(Selection()))))
     places = [f"s3://parked/{row.id}" for row in tried]
-    rows.mark_done(tried[30].id, "other")
+    replaying.mark_done(tried[30].id, "other")
     sent, send = list[int](), AwsClient.send_each
 
     def count(client: AwsClient, operation: str, bodies: list[bytes]) -> Any:
@@ -41,11 +41,15 @@ def test_many_rows_are_marked_by_calls_at_once(
         return send(client, operation, bodies)
 
     monkeypatch.setattr(AwsClient, "send_each", count)
-    mark = rows.mark_all_parked(tried, places, "r") if parks else rows.mark_all_done(tried, "r")
+    mark = (
+        replaying.mark_all_parked(tried, places, "r")
+        if parks
+        else replaying.mark_all_done(tried, "r")
+    )
 
     assert mark == [row is not tried[30] for row in tried]
     assert sent == [25, 25, 10]
-    found = {row["id"]: row.get("parkedAt") for row in error_rows() if row["replay"] == "r"}
+    found = {row["id"]: row.get("parkedAt") for row in read_rows() if row["replay"] == "r"}
     assert found == {
         row.id: place if parks else None
         for row, place in zip(tried, places, strict=True)
@@ -53,22 +57,22 @@ def test_many_rows_are_marked_by_calls_at_once(
     }
 
 
-def test_a_mark_that_is_refused_is_an_error(rows: ErrorTable) -> None:
+def test_a_mark_that_is_refused_is_an_error(replaying: ErrorTable) -> None:
     row = {"id": f"{'t' * 2_049}/0/1/7", "kafkaTimestamp": 7, "reason": "truncated"}
 
     with pytest.raises(SinkRefusedError, match="UpdateItem was refused: ValidationException"):
-        rows.mark_all_done([DeadLetter.describe(row)], "r")
+        replaying.mark_all_done([DeadLetter.describe(row)], "r")
 
 
 def test_failures_of_many_records_are_counted_by_calls_at_once(
-    errors: Callable[..., ErrorTable],
-    rows: ErrorTable,
-    error_rows: Callable[[], list[dict[str, Any]]],
+    open_table: Callable[..., ErrorTable],
+    replaying: ErrorTable,
+    read_rows: Callable[[], list[dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    errors().keep([_record(each) for each in range(60)])
+    open_table().keep([_record(each) for each in range(60)])
     other = replace(_record(30), failure=Failure(Reason.OVERSIZE, "too large"))
-    rows.count_failures([other], "other")
+    replaying.count_failures([other], "other")
     sent, send = Counter[str](), AwsClient.send_each
 
     def count(client: AwsClient, operation: str, bodies: list[bytes]) -> Any:
@@ -77,9 +81,9 @@ def test_failures_of_many_records_are_counted_by_calls_at_once(
 
     monkeypatch.setattr(AwsClient, "send_each", count)
     # A record may be reported again, by another table.
-    rows.count_failures([*(_record(each) for each in range(60)), other], "r")
+    replaying.count_failures([*(_record(each) for each in range(60)), other], "r")
 
     # The rows of function and job: 120 ids, of which 60 exist.
     assert sent == {"BatchGetItem": 2, "UpdateItem": 3}
-    found = {row["id"]: row["attempts"] for row in error_rows() if row["reason"] == "truncated"}
+    found = {row["id"]: row["attempts"] for row in read_rows() if row["reason"] == "truncated"}
     assert found == {f"t/0/{each}/7/spark": 1 + (each == 30) for each in range(60)}

@@ -26,31 +26,33 @@ def _give_up(table: ErrorTable, *stages: str, reason: Reason = Reason.TRUNCATED)
     table.keep_rows(failed)
 
 
-def test_each_row_counts_by_its_reason_and_the_oldest_has_an_age(rows: ErrorTable) -> None:
-    assert rows.count_open(10) == OpenDeadLetters({}, 0, 0, is_complete=True)
-    _give_up(rows, "lambda", "spark", JOIN)
-    _give_up(rows, "spark", reason=Reason.OVERSIZE)
+def test_each_row_counts_by_its_reason_and_the_oldest_has_an_age(replaying: ErrorTable) -> None:
+    assert replaying.count_open(10) == OpenDeadLetters({}, 0, 0, is_complete=True)
+    _give_up(replaying, "lambda", "spark", JOIN)
+    _give_up(replaying, "spark", reason=Reason.OVERSIZE)
 
-    found = rows.count_open(10)
+    found = replaying.count_open(10)
 
     assert found == OpenDeadLetters({"oversize": 1, "truncated": 2}, 1, 900, is_complete=True)
     assert found.total == 3
 
 
-def test_settled_rows_and_leases_do_not_count(rows: ErrorTable, error_table: Any) -> None:
-    _give_up(rows, "lambda", "spark")
-    done, parked = sorted(row["id"] for row in error_table.scan()["Items"])
-    rows.mark_done(done, "replay")
-    rows.mark_parked(parked, "s3://parked/1", "replay")
-    error_table.put_item(Item={"id": "lease/consume", "holder": "me"})
+def test_settled_rows_and_leases_do_not_count(replaying: ErrorTable, stored_table: Any) -> None:
+    _give_up(replaying, "lambda", "spark")
+    done, parked = sorted(row["id"] for row in stored_table.scan()["Items"])
+    replaying.mark_done(done, "replay")
+    replaying.mark_parked(parked, "s3://parked/1", "replay")
+    stored_table.put_item(Item={"id": "lease/consume", "holder": "me"})
 
-    assert rows.count_open(10).total == 0
+    assert replaying.count_open(10).total == 0
 
 
 @pytest.mark.parametrize(("stages", "complete"), [(3, False), (2, False), (1, True)])
-def test_a_count_of_the_limit_may_be_more(rows: ErrorTable, stages: int, complete: bool) -> None:
-    _give_up(rows, *["spark"] * stages)
+def test_a_count_of_the_limit_may_be_more(
+    replaying: ErrorTable, stages: int, complete: bool
+) -> None:
+    _give_up(replaying, *["spark"] * stages)
 
-    found = rows.count_open(2)
+    found = replaying.count_open(2)
 
     assert (found.total, found.is_complete) == (min(stages, 2), complete)
