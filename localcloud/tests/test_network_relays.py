@@ -81,8 +81,8 @@ def send_until_stuck(connection):
 
 
 def test_the_relay_buffers_no_more_than_the_kernel(dial):
-    """The relay holds no more than the kernel's buffers; the rest waits with the sender."""
-    assert send_until_stuck(dial()) < 64 * 1024 * 1024
+    """The rest waits with the sender: the kernel's buffers, there and back, take some 30 MiB."""
+    assert send_until_stuck(dial()) < 64 * 1024 * 1024  # with its own, the relay would take 256
 
 
 def test_a_connection_with_bytes_that_cannot_be_written_is_closed(cloud, dial, host, monkeypatch):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -241,5 +243,11 @@ def test_a_setting_that_no_event_could_be_written_with_is_refused(
         ProducerSettings.from_environ(right | {variable: wrong})
 
 
-def test_a_producer_is_built_without_a_call() -> None:
-    build_event_producer(ProducerSettings(KAFKA, "memory://"))
+def test_a_producer_is_built_without_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, lambda *words: calls.append(words))
+
+    build_event_producer(ProducerSettings(KAFKA, "confluent+http://127.0.0.1:9"))
+
+    assert calls == []
