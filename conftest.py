@@ -12,9 +12,10 @@ import hypothesis
 import pytest
 
 from localcloud.testing.clients import client, cloud
+from tests.fixtures.accounts import act_as
 from tests.fixtures.faults import fault, pytest_runtest_makereport
 
-__all__ = ["client", "cloud", "fault", "pytest_runtest_makereport"]
+__all__ = ["act_as", "client", "cloud", "fault", "pytest_runtest_makereport"]
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
 _NIGHTLY_SECONDS = 3_600

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import boto3
 import pytest
@@ -29,8 +28,8 @@ from penstock.records import FUNCTION, READING
 from penstock.registry import load_registries
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from systems.clusters import ANONYMOUS, PRODUCER, REGION, Brokers, logged_in
-from systems.sessions import make_session
 from tests.browser.calls import RECORDER, Calls
+from tests.fixtures.accounts import ActAs
 from tests.fixtures.backups import ACCOUNT
 from tests.fixtures.brokers import brokers
 from tests.fixtures.browser import find_chromium
@@ -85,20 +84,16 @@ def table(cloud: Cloud, topic: str) -> str:
 
 
 @pytest.fixture
-def consume(
-    brokers: Brokers, cloud: Cloud, topic: str, table: str, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], Any]:
+def consume(brokers: Brokers, topic: str, table: str, act_as: ActAs) -> Callable[[], Any]:
     """Write a row of each record, as the consumer function does."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    session = make_session(ACCOUNT)
+    act_as(ACCOUNT)
 
     def consume_all() -> Any:
-        with patch("penstock.registry.glue.load_session", lambda **_: session):
-            registries = load_registries(f"glue://{topic}?region={REGION}")
-            rows = open_table(DynamoDbClient(session), table, READING)
-            errors = ErrorTable(DynamoDbClient(session), "errors", ObjectStore("none", session))
-            records = read_raw_records(brokers.settings(Security.PLAINTEXT), topic)
-            return Consumer(registries, rows, errors, FUNCTION).consume(records)
+        registries = load_registries(f"glue://{topic}?region={REGION}")
+        rows = open_table(DynamoDbClient(), table, READING)
+        errors = ErrorTable(DynamoDbClient(), "errors", ObjectStore("none"))
+        records = read_raw_records(brokers.settings(Security.PLAINTEXT), topic)
+        return Consumer(registries, rows, errors, FUNCTION).consume(records)
 
     return consume_all
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
 from systems.clusters import ANONYMOUS, PRODUCER, Brokers, logged_in
-from tests.fixtures.backups import ACCOUNT, work_as
+from tests.fixtures.accounts import ActAs
+from tests.fixtures.backups import ACCOUNT
 
 pytestmark = pytest.mark.kafka
 
@@ -38,12 +38,11 @@ def settings(brokers: Brokers) -> KafkaSettings:
 @pytest.fixture
 def run(
     settings: KafkaSettings,
-    cloud: Cloud,
-    monkeypatch: pytest.MonkeyPatch,
+    act_as: ActAs,
     capsys: pytest.CaptureFixture[str],
 ) -> Run:
     """Run a command, and return its exit code and the lines of both outputs."""
-    work_as(ACCOUNT, cloud, monkeypatch)
+    act_as(ACCOUNT)
 
     def run(*words: str, servers: str = ",".join(settings.bootstrap_servers)) -> Any:
         environ = {"KAFKA_BOOTSTRAP_SERVERS": servers, "KAFKA_SECURITY": "plaintext"}

@@ -24,7 +24,7 @@ from systems.consumers import (
     build_consumer,
     package,
 )
-from tests.fixtures.backups import work_as
+from tests.fixtures.accounts import ActAs
 
 pytestmark = pytest.mark.kafka
 
@@ -104,9 +104,9 @@ def test_events_become_rows_in_another_account(story: Story) -> None:
 
 
 def test_old_records_are_read_after_the_registry_was_lost_and_restored(
-    story: Story, cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    story: Story, act_as: ActAs, tmp_path: Path
 ) -> None:
-    work_as(PRODUCER, cloud, monkeypatch)
+    act_as(PRODUCER)
     name, path = story.topic.name, f"{tmp_path}/registry.jsonl"
     url, where = f"glue://{name}?region={REGION}", f"s3://{name}-parked/registry.jsonl"
     old = [story.produce(each)[0]["schema"]["id"] for each in ("empty", "add_temperature")]

@@ -17,8 +17,6 @@ from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.lease import LeaseSettings
 from systems.clusters import ANONYMOUS, PRODUCER, logged_in
-from systems.sessions import make_session
-from tests.fixtures.backups import work_as
 from tests.spark.consuming import SECONDS
 from tests.spark.sinks import FileErrors, sink_settings
 
@@ -34,11 +32,9 @@ _REGISTRY = "glue://penstock?region=eu-central-1"
 
 
 @pytest.fixture
-def folder(cloud, tmp_path, monkeypatch):
+def folder(act_as, tmp_path, monkeypatch):
     """The working directory of the commands, which act as an account."""
-    work_as("111111111111", cloud, monkeypatch)
-    session = make_session("111111111111")
-    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
+    act_as("111111111111")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -20,7 +20,6 @@ from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import read_event
-from systems.sessions import make_session
 from tests.spark.changes import CdcJob, Source
 from tests.spark.lakes import NOON, make_rows, part
 from tests.spark.records import GLUE, make_topic, make_version
@@ -119,10 +118,8 @@ def test_a_column_is_made_again_in_the_catalog_too(glue_spark, database, ask, cl
     assert table["StorageDescriptor"]["Location"].endswith("/tables/t")
 
 
-def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    session = make_session("111111111111")
-    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
+def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, act_as, monkeypatch):
+    act_as("111111111111")
     inner = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "int"}]}
     first = [("a", "int"), ("f", "float"), ("s", inner)]
     wider = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "long"}]}
@@ -161,10 +158,9 @@ def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, 
 
 
 def test_members_of_a_union_are_the_same_for_spark_sync_quality_and_athena(
-    glue_spark, database, athena, monkeypatch
+    glue_spark, database, athena, act_as, monkeypatch
 ):
-    session = make_session("111111111111")
-    monkeypatch.setattr("penstock.extensions.drift._clients.load_session", lambda: session)
+    act_as("111111111111")
     table = f"{database}.t"
     names = [["one", "string"], ["plain", "one", "other", "string"]]
     versions = [

@@ -10,7 +10,7 @@ import pytest
 from penstock.extensions.registry_copy.backups import export_schemas, import_schemas
 from penstock.registry import RegistrySettings, load_registry
 from penstock.spark import start_consuming
-from systems.sessions import REGION, make_session
+from systems.sessions import REGION
 from tests.fixtures.backups import ACCOUNT
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
@@ -21,12 +21,11 @@ _V3 = make_record(DEVICE, ("humidity", ["null", "long"]), ("temperature", ["null
 
 
 @pytest.fixture
-def registry_url(cloud, client, monkeypatch):
+def registry_url(cloud, client, act_as):
     """An empty registry of its own."""
     name = f"plant-{secrets.token_hex(4)}"
     client("glue").create_registry(RegistryName=name)
-    session = make_session(ACCOUNT)
-    monkeypatch.setattr("penstock.registry.glue.load_session", lambda **_: session)
+    act_as(ACCOUNT)
     yield f"glue://{name}?endpoint={cloud.endpoint}&region={REGION}"
     client("glue").delete_registry(RegistryId={"RegistryName": name})
 

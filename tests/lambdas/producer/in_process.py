@@ -66,7 +66,7 @@ def load(variables: dict[str, str]) -> Any:
     spec = importlib.util.spec_from_file_location("producer_handler", FOLDER / "handler.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    kept = {name: value for name, value in os.environ.items() if name.startswith("AWS_END")}
+    kept = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     with patch.dict(os.environ, kept | variables, clear=True):
         spec.loader.exec_module(module)
     return module

@@ -17,7 +17,7 @@ from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.tables import Marker
 from systems.sessions import REGION
-from tests.fixtures.accounts import enter_account
+from tests.fixtures.accounts import PATIENCE, ActAs
 from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
 
@@ -146,11 +146,13 @@ def make_outputs(folder: Path) -> None:
 def world(
     cloud: Cloud,
     client: Callable[..., Any],
+    act_as: ActAs,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[World]:
     """Three versions, rows of two of them, and a column that another program added."""
-    enter_account(monkeypatch, cloud, ACCOUNT)
+    act_as(ACCOUNT)
+    monkeypatch.setattr("penstock.operations.database._ATTEMPTS", PATIENCE)
     monkeypatch.chdir(tmp_path)
 
     def open_client(service: str) -> Any:

@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import pytest
 
-from localcloud.cloud import Cloud
 from localcloud.testing.policies import allow, make_role, trust
 from penstock.cli import main
 from penstock.framing import FrameKind
@@ -23,7 +22,8 @@ from penstock.registry import (
     write_backup,
 )
 from penstock.schemas import Compatibility
-from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
+from tests.fixtures.accounts import ActAs
+from tests.fixtures.backups import ACCOUNT, Run, bucket, run
 from tests.fixtures.commands import read_json
 from tests.stubs.terminal import Terminal
 
@@ -235,17 +235,14 @@ def test_a_registry_in_memory_is_not_backed_up(capsys: pytest.CaptureFixture[str
 
 
 @pytest.fixture
-def take_rights(
-    cloud: Cloud, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Iterable[str]], None]:
+def take_rights(client: Client, act_as: ActAs) -> Callable[[Iterable[str]], None]:
     """Let new clients have a role with these rights of Glue and no others."""
 
     def take_rights(actions: Iterable[str]) -> None:
         rights = allow([f"glue:{action}" for action in actions])
         role = make_role(client("iam"), trust(ACCOUNT), rights)
         keys = client("sts").assume_role(RoleArn=role, RoleSessionName="test")["Credentials"]
-        secret = (keys["SecretAccessKey"], keys["SessionToken"])
-        work_as(keys["AccessKeyId"], cloud, monkeypatch, *secret)
+        act_as(keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"])
 
     return take_rights
 

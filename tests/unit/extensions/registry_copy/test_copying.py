@@ -34,7 +34,8 @@ from penstock.registry import (
 )
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
-from tests.fixtures.backups import ACCOUNT, work_as
+from tests.fixtures.accounts import ActAs
+from tests.fixtures.backups import ACCOUNT
 
 Client = Callable[..., Any]
 
@@ -76,8 +77,8 @@ class Pair:
 
 
 @pytest.fixture
-def pair(cloud: Cloud, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
-    work_as(ACCOUNT, cloud, monkeypatch)
+def pair(client: Client, tmp_path: Path, act_as: ActAs) -> Pair:
+    act_as(ACCOUNT)
     return Pair(client("glue"), tmp_path)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from localcloud.cloud import Cloud
 from penstock.errors import InvalidSchemaError, OperationError
 from penstock.extensions.registry_copy.copying import CopiedSchema, CopySettings, copy_registry
 from penstock.framing import SchemaKey
@@ -24,7 +23,8 @@ from penstock.registry import (
 from penstock.registry.glue_admin import GlueAdmin
 from penstock.schemas import Compatibility
 from systems.sessions import REGION
-from tests.fixtures.backups import ACCOUNT, work_as
+from tests.fixtures.accounts import ActAs
+from tests.fixtures.backups import ACCOUNT
 from tests.unit.registry.http.conftest import FakeServer, server
 
 __all__ = ["server"]
@@ -66,12 +66,11 @@ class Move:
 @pytest.fixture
 def move(
     server: FakeServer,
-    cloud: Cloud,
     client: Callable[..., Any],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    act_as: ActAs,
 ) -> Move:
-    work_as(ACCOUNT, cloud, monkeypatch)
+    act_as(ACCOUNT)
     return Move(server, client("glue"), tmp_path)
 
 

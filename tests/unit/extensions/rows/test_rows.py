@@ -9,11 +9,10 @@ from typing import Any
 import boto3
 import pytest
 
-from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.extensions.rows import operation
 from systems.sessions import REGION
-from tests.fixtures.accounts import enter_account
+from tests.fixtures.accounts import PATIENCE, ActAs
 from tests.fixtures.commands import read_json
 from tests.fixtures.readings import make_reading_table
 
@@ -21,8 +20,9 @@ Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def table(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    enter_account(monkeypatch, cloud, "111111111111")
+def table(act_as: ActAs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    act_as("111111111111")
+    monkeypatch.setattr("penstock.operations.database._ATTEMPTS", PATIENCE)
     dynamodb = boto3.Session(region_name=REGION).resource("dynamodb")
     made = make_reading_table(dynamodb, f"p-{secrets.token_hex(4)}")
     for device, reading in (("a", "1"), ("a", "2"), ("b", "3")):

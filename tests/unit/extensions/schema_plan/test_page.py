@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from localcloud.cloud import Cloud
 from localcloud.testing.policies import trust
 from penstock.cli import main
-from tests.fixtures.backups import ACCOUNT, work_as
+from tests.fixtures.accounts import ActAs
+from tests.fixtures.backups import ACCOUNT
 from tests.fixtures.root_outputs import make_consumer, write_outputs
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
@@ -56,9 +56,7 @@ def folder(
 
 
 @pytest.fixture
-def read_only(
-    cloud: Cloud, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], None]]:
+def read_only(client: Callable[..., Any], act_as: ActAs) -> Iterator[Callable[[], None]]:
     """Let new clients have a role with the policy of the page."""
     iam = client("iam")
     role = iam.create_role(RoleName="schema-plan", AssumeRolePolicyDocument=trust(ACCOUNT))["Role"]
@@ -69,8 +67,7 @@ def read_only(
     def take() -> None:
         assume = client("sts").assume_role
         keys = assume(RoleArn=role["Arn"], RoleSessionName="test")["Credentials"]
-        secret = keys["SecretAccessKey"], keys["SessionToken"]
-        work_as(keys["AccessKeyId"], cloud, monkeypatch, *secret)
+        act_as(keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"])
 
     yield take
     iam.delete_role_policy(RoleName="schema-plan", PolicyName="read")
@@ -80,8 +77,7 @@ def read_only(
 def test_the_page_is_what_happens(
     folder: Path,
     read_only: Callable[[], None],
-    cloud: Cloud,
-    monkeypatch: pytest.MonkeyPatch,
+    act_as: ActAs,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = _TEXT[: _TEXT.index("| exit code |")]
@@ -96,7 +92,7 @@ def test_the_page_is_what_happens(
             if words[1] == "plan":
                 read_only()
             else:
-                work_as(ACCOUNT, cloud, monkeypatch)
+                act_as(ACCOUNT)
             code = main(words, {"PENSTOCK_REGISTRY": _REGISTRY})
             ran.append((words[1], code))
         elif kind == "text":
@@ -142,14 +138,14 @@ def test_every_right_of_the_page_is_needed(
 def test_glue_registers_as_planned(  # noqa: PLR0913, PLR0917 - fixtures
     client: Callable[..., Any],
     tmp_path: Path,
-    cloud: Cloud,
+    act_as: ActAs,
     seeded: random.Random,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     registry = f"plan-{secrets.token_hex(4)}"
     client("glue").create_registry(RegistryName=registry)
-    work_as(ACCOUNT, cloud, monkeypatch)
+    act_as(ACCOUNT)
     monkeypatch.chdir(tmp_path)
     maker = Maker(seeded)
     definitions = [maker.record(2)]

@@ -29,7 +29,7 @@ from penstock.schemas import encode
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
 from systems.error_tables import make_error_table
 from systems.sessions import REGION
-from tests.fixtures.accounts import enter_account
+from tests.fixtures.accounts import PATIENCE, ActAs
 from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, write_outputs
 
@@ -148,10 +148,15 @@ class World:
 
 @pytest.fixture
 def world(
-    cloud: Cloud, client: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud,
+    client: Callable[..., Any],
+    act_as: ActAs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[World]:
     """A consumer with a job that writes a table of rows and one of the lake, both empty."""
-    enter_account(monkeypatch, cloud, ACCOUNT)
+    act_as(ACCOUNT)
+    monkeypatch.setattr("penstock.operations.database._ATTEMPTS", PATIENCE)
     database = f"lake_{secrets.token_hex(4)}"
     where = {"LocationConstraint": REGION}
     client("s3", ACCOUNT).create_bucket(
