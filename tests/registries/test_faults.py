@@ -7,7 +7,8 @@ import pytest
 from penstock.errors import RegistryUnavailableError, SchemaNotFoundError
 from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from tests.fixtures.apicurio import Apicurio
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading
 
 pytestmark = pytest.mark.java
 

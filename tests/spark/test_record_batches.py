@@ -16,8 +16,7 @@ from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.test_stage import database, folders, row_shape, stage
-from tests.stubs.consuming import Registry
-from tests.stubs.registries import UNKNOWN
+from tests.stubs.registries import UNKNOWN, CountedRegistry
 
 __all__ = ["database", "folders", "stage"]
 
@@ -26,7 +25,7 @@ _ORDER = make_record(("ORDER_ID", "string"), ("STATE", ["null", "string"]), name
 
 def test_tables_share_a_job_and_a_batch_that_comes_again_is_the_same(stage, spark, tmp_path):
     """In the batch that brings new versions, and when it comes again after a crash."""
-    registry = Registry()
+    registry = CountedRegistry()
     wide = make_record(
         ("id", "string"), ("size", ["null", "double"]), ("OP", ["null", "string"]), name="Customer"
     )

@@ -8,12 +8,12 @@ from typing import Any
 
 from penstock.consuming import Consumed, Consumer
 from penstock.errors import PenstockError, SinkRefusedError
-from penstock.framing import SchemaKey, encode_glue_frame
+from penstock.framing import encode_glue_frame
 from penstock.records import FailedRecord, Record, RowShape, Source
-from penstock.registry import Registries, SchemaVersion
-from penstock.registry.memory import MemoryRegistry
+from penstock.registry import Registries
 from penstock.schemas import Schema, encode, infer_schema, to_record
 from tests.stubs.readings import BASE_FIELDS
+from tests.stubs.registries import CountedRegistry
 
 OWN = {"deviceId": "d-1", "timestamp": 1795234015788}
 
@@ -57,27 +57,11 @@ class FakeErrors:
             self.rows.setdefault(str(each.record.source), each)
 
 
-class Registry(MemoryRegistry):
-    """A registry that fails for some ids as it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fails: dict[SchemaKey, PenstockError] = {}
-        self.asked: list[SchemaKey] = []
-
-    def get(self, key: SchemaKey) -> SchemaVersion:
-        """Return the version, or fail."""
-        self.asked.append(key)
-        if key in self.fails:
-            raise self.fails[key]
-        return super().get(key)
-
-
 @dataclass
 class World:
     """A consumer, and all that it touches."""
 
-    registry: Registry
+    registry: CountedRegistry
     readings: FakeTable
     errors: FakeErrors
 

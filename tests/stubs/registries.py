@@ -1,10 +1,10 @@
-"""What the tests of registries hold in their hands: time, and a registry's two sides."""
+"""What the tests of registries hold in their hands: a registry's two sides."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import RegistryUnavailableError
@@ -38,25 +38,6 @@ def read_value(
 
 
 @dataclass
-class FakeTime:
-    """A clock that only sleeping moves, also in place of the module `time`."""
-
-    now: float = 0.0
-    pauses: list[float] = field(default_factory=list)
-
-    def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        self.pauses.append(seconds)
-        self.now += seconds
-
-    def clock(self) -> float:
-        """Tell the time."""
-        return self.now
-
-    monotonic = clock
-
-
-@dataclass
 class World:
     """A store, the name its schemas have there, and a way to build one more client of it."""
 
@@ -66,12 +47,14 @@ class World:
 
 
 class CountedRegistry(MemoryRegistry):
-    """A memory registry that counts, that can be slow, and that can be down."""
+    """A memory registry that counts, and can be slow, down, or fail for some ids."""
 
     def __init__(self) -> None:
         self.store = SchemaStore()
         super().__init__(self.store)
         self.calls: list[str] = []
+        self.asked: list[SchemaKey] = []
+        self.fails: dict[SchemaKey, Exception] = {}
         self.delay = 0.0
         self.down: Callable[[], Exception] | None = None
 
@@ -87,7 +70,10 @@ class CountedRegistry(MemoryRegistry):
         return super().register(name, schema)
 
     def get(self, key: SchemaKey) -> SchemaVersion:
+        self.asked.append(key)
         self._count("get")
+        if key in self.fails:
+            raise self.fails[key]
         return super().get(key)
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:

@@ -9,7 +9,7 @@ import pytest
 from penstock.attempts import Attempts
 from penstock.registry._base import PENDING_ATTEMPTS
 from penstock.registry.glue import _CALL_ATTEMPTS
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 
 def _count(attempts: Attempts) -> int:

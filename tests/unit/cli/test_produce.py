@@ -17,7 +17,6 @@ from penstock.registry.memory import MemoryRegistry
 from tests.fixtures.commands import read_json
 from tests.fixtures.producing import (
     SCHEMA,
-    CountingRegistry,
     Run,
     piped_stdin,
     registry,
@@ -25,7 +24,8 @@ from tests.fixtures.producing import (
     topic,
     write,
 )
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import CountedRegistry
 from tests.stubs.topic import FakeTopic
 
 __all__ = ["registry", "run", "topic", "write"]
@@ -293,14 +293,12 @@ def test_the_time_that_writing_takes_counts_for_the_rate(
     assert clock.now == pytest.approx(1.96)
 
 
-def test_a_warm_producer_asks_the_registry_for_nothing(
-    run: Run, registry: CountingRegistry
-) -> None:
+def test_a_warm_producer_asks_the_registry_for_nothing(run: Run, registry: CountedRegistry) -> None:
     registry.register("sensor", SCHEMA)
 
     def count(records: int) -> int:
-        before = registry.calls
+        before = len(registry.calls)
         assert run("--records", str(records), "--quiet")[0] == 0
-        return registry.calls - before
+        return len(registry.calls) - before
 
     assert count(5_000) == count(1)

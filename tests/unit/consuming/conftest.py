@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stubs.consuming import FakeErrors, FakeTable, Registry, World
+from tests.stubs.consuming import FakeErrors, FakeTable, World
+from tests.stubs.registries import CountedRegistry
 
 
 @pytest.fixture
 def world() -> World:
-    return World(Registry(), FakeTable(), FakeErrors())
+    return World(CountedRegistry(), FakeTable(), FakeErrors())

@@ -10,7 +10,7 @@ from kafka.errors import InvalidRequestError, KafkaError, NoError
 
 from penstock.errors import BrokerError
 from penstock.kafka import AccessList, KafkaSettings, Security, acls, apply_access_lists
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 _SETTINGS = KafkaSettings(bootstrap_servers=("broker:9092",), security=Security.PLAINTEXT)
 

@@ -9,7 +9,7 @@ from kafka.coordinator.base import MemberState
 
 from penstock.errors import BrokerUnavailableError
 from penstock.kafka.consumer import Consumer
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 
 @pytest.fixture

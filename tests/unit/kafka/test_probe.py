@@ -17,7 +17,7 @@ from penstock.errors import BrokerNameError, BrokerUnavailableError
 from penstock.kafka import _connection, probe
 from penstock.kafka._connection import Connection, LoginRefused
 from penstock.kafka.probe import check_access
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 _PLAINTEXT = {"client_id": "test", "security_protocol": "PLAINTEXT"}
 _TLS = {

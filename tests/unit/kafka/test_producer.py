@@ -11,7 +11,7 @@ from kafka.errors import KafkaTimeoutError
 
 from penstock.errors import BrokerUnavailableError, DeliveryError
 from penstock.kafka import KafkaSettings, Message, Producer, Security, producer
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionE
 from penstock.attempts import Attempts
 from penstock.errors import BrokerLoginError, BrokerUnavailableError, TopicForbiddenError
 from penstock.kafka import TopicIds
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 _ID = UUID(int=7)
 

@@ -14,7 +14,8 @@ from penstock.records import Mode, RowShape
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings
 from penstock.schemas import Compatibility, Policy, canonical_form
 from tests.fixtures.glue_api import GlueApi
-from tests.stubs.registries import CountedRegistry, FakeTime, unavailable
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import CountedRegistry, unavailable
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, refused, send, written
 from tests.unit.registry.conftest import _local_glue, glue_api

@@ -14,7 +14,7 @@ from penstock.producing import EventProducer, Produced, Refusal
 from penstock.producing import producer as producer_module
 from penstock.registry import CachedRegistry, Registration
 from penstock.schemas import Policy, Schema
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import Build, refused, send, written
 

@@ -119,7 +119,7 @@ def test_a_refusal_names_the_rule_of_the_registry(topic: FakeTopic) -> None:
     assert refusal.diff == ("+ a: long (optional)",)
 
 
-class _CountedRegistry(MemoryRegistry):
+class _CountedAdds(MemoryRegistry):
     """Counts the versions that it is asked to store; its `_add` is Glue's RegisterSchemaVersion."""
 
     added = 0
@@ -145,7 +145,7 @@ class _CountedRegistry(MemoryRegistry):
 def test_an_event_that_a_mode_forbids_takes_no_version_number(
     topic: FakeTopic, mode: Compatibility, event: Any, rule: str
 ) -> None:
-    registry = _CountedRegistry(compatibility=mode)
+    registry = _CountedAdds(compatibility=mode)
     settings = ProducerSettings(KAFKA, "memory://")
     producer = EventProducer(settings, CachedRegistry(registry), topic, create_topic=True)  # type: ignore[arg-type]
     written(producer, {"t": 30})

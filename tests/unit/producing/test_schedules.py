@@ -18,7 +18,7 @@ from penstock.producing import EventProducer, Outcome, Produced, ProducerSetting
 from penstock.registry import CachedRegistry, ComparedWith, SchemaStore, VersionStatus
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, Policy
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import send, written
 

@@ -35,8 +35,8 @@ from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, check_schema, encode, load_schema
 from penstock.schemas.codec import compile_decoder
 from penstock.sinks import write_item
-from tests.stubs.consuming import FakeErrors, FakeTable, Registry, World
-from tests.stubs.registries import UNKNOWN
+from tests.stubs.consuming import FakeErrors, FakeTable, World
+from tests.stubs.registries import UNKNOWN, CountedRegistry
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, refused, written
 
@@ -112,7 +112,7 @@ _LIST = _record({"type": "array", "items": "long"}, field="a")
 
 def _give_up(make: Callable[[World], bytes]) -> str:
     """Return the detail of the dead letter of a record with this value."""
-    world = World(Registry(), FakeTable(), FakeErrors())
+    world = World(CountedRegistry(), FakeTable(), FakeErrors())
     world.consume(make(world))
     (letter,) = world.errors.rows.values()
     return letter.failure.detail

@@ -13,7 +13,8 @@ from penstock.registry import GlueRegistry, GlueSettings, SchemaRegistry, Schema
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import FakeTime, Reading, World, make_reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading, World, make_reading
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registration, SchemaStore
 from penstock.registry.memory import MemoryRegistry
 from penstock.schemas import Compatibility, Schema, VersionSet, canonical_form, merge_schemas
-from tests.stubs.registries import FakeTime, Reading, World
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading, World
 
 _SUBJECT = "memory/readings"
 

@@ -6,7 +6,8 @@ import pytest
 
 from penstock.errors import IncompatibleSchemaError, RegistryUnavailableError
 from penstock.registry import SchemaRegistry, VersionStatus
-from tests.stubs.registries import FakeTime, Reading, World
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading, World
 
 
 def test_a_pending_version_is_polled_with_backoff(

@@ -14,8 +14,8 @@ from penstock.attempts import Attempts
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from systems.error_tables import make_error_table
 from systems.sessions import make_session
+from tests.stubs.clock import FakeTime
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
-from tests.stubs.registries import FakeTime
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ from penstock.errors import (
 )
 from penstock.sinks import DynamoDbClient
 from systems.sessions import make_session
+from tests.stubs.clock import FakeTime
 from tests.stubs.dynamodb_api import CUT, DynamoDbApi, Reply, refusal
-from tests.stubs.registries import FakeTime
 
 _BODY = b'{"RequestItems":{}}'
 _ANSWER = Reply(body=b'{"UnprocessedItems":{}}')

@@ -10,8 +10,8 @@ import pytest
 from penstock.aws import connection
 from penstock.errors import SinkUnavailableError
 from penstock.sinks import DynamoDbClient, RowAddress, read_rows
+from tests.stubs.clock import FakeTime
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply
-from tests.stubs.registries import FakeTime
 
 # As DynamoDB counts, a boolean in a list takes 2 bytes; in JSON it takes 14 characters.
 _FLAGS = [{"BOOL": True}] * 50

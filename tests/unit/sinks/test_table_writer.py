@@ -21,8 +21,8 @@ from penstock.sinks.item_json import write_item
 from penstock.sinks.row_writers import TableWriter
 from systems.sessions import make_session
 from tests.fixtures.readings import make_reading_table
+from tests.stubs.clock import FakeTime
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
-from tests.stubs.registries import FakeTime
 
 Item = dict[str, Any]
 

@@ -19,7 +19,7 @@ from penstock.spark.sinks.dynamodb import DynamoDbTable
 from penstock.spark.sinks.table import Route, Table, TableGroup
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
-from tests.stubs.consuming import Registry
+from tests.stubs.registries import CountedRegistry
 
 _NOTHING: Any = None
 
@@ -53,7 +53,7 @@ def test_a_job_that_lost_its_lease_takes_no_batch() -> None:
 def test_a_driver_that_lost_its_lease_in_a_write_looks_nothing_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lease, registry, lookups = _Lease(), Registry(), Lookups()
+    lease, registry, lookups = _Lease(), CountedRegistry(), Lookups()
     schema = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "string"}]}
     version = registry.register("r", schema).version
     registry.asked.clear()

@@ -17,7 +17,7 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.spark.query.stream import StreamQuery, retry_outages
-from tests.stubs.registries import FakeTime
+from tests.stubs.clock import FakeTime
 
 
 def _write_batch(write_batch, is_active=lambda: True):

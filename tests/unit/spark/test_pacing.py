@@ -15,8 +15,8 @@ from penstock.records import Mode, RowShape
 from penstock.schemas import encode
 from penstock.spark.failures import raise_sink_error
 from penstock.spark.sinks import records
+from tests.stubs.clock import FakeTime
 from tests.stubs.consuming import FakeErrors
-from tests.stubs.registries import FakeTime
 
 _SCHEMA = {"type": "record", "name": "event", "fields": [{"name": "id", "type": "string"}]}
 _KEY = SchemaKey(FrameKind.GLUE, bytes(16))

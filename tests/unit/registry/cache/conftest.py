@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.registry import CachedRegistry, SchemaVersion
-from tests.stubs.registries import CountedRegistry, FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import CountedRegistry, Reading
 
 
 @pytest.fixture

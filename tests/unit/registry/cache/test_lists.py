@@ -10,7 +10,8 @@ from penstock.errors import (
     SchemaForbiddenError,
 )
 from penstock.registry import CachedRegistry, SchemaVersion
-from tests.stubs.registries import CountedRegistry, FakeTime, Reading, unavailable
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import CountedRegistry, Reading, unavailable
 
 
 def test_a_list_is_read_again_after_its_lifetime(

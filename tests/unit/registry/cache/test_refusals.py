@@ -18,7 +18,8 @@ from penstock.errors import (
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, SchemaVersion
 from penstock.schemas import Compatibility, canonical_form
 from tests.fixtures.glue_api import GlueApi
-from tests.stubs.registries import UNKNOWN, CountedRegistry, FakeTime, Reading, unavailable
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import UNKNOWN, CountedRegistry, Reading, unavailable
 
 
 def test_an_unknown_id_costs_one_call_per_lifetime(

@@ -18,7 +18,8 @@ from penstock.framing import SchemaKey
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import UNKNOWN, FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import UNKNOWN, Reading
 
 
 def test_registering_makes_few_calls(

@@ -16,7 +16,8 @@ from penstock.errors import (
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import Compatibility, canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "ExpiredTokenException"])

@@ -14,7 +14,8 @@ from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import canonical_form
 from systems.sessions import make_session
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import UNKNOWN, FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import UNKNOWN, Reading
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ from penstock.registry import (
     VersionStatus,
     _http_client,
 )
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading
 from tests.unit.registry.http.conftest import FakeServer
 
 _KEY = SchemaKey.parse("confluent:7")

@@ -17,7 +17,8 @@ from penstock.framing import SchemaKey
 from penstock.registry import ApicurioRegistry, HttpRegistrySettings
 from penstock.registry._apicurio_index import GroupIndex
 from penstock.schemas import Compatibility
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading
 from tests.unit.registry.http.conftest import FakeServer
 
 _API = "/apis/registry/v2"

@@ -27,7 +27,8 @@ from penstock.framing import SchemaKey
 from penstock.registry import ApicurioRegistry, ConfluentRegistry, HttpRegistrySettings
 from penstock.registry import _apicurio_index as apicurio_index
 from penstock.registry._apicurio_index import GroupIndex
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.clock import FakeTime
+from tests.stubs.registries import Reading
 from tests.unit.registry.http.conftest import FakeServer
 
 _KEY = SchemaKey.parse("confluent:7")
