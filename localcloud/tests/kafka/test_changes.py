@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import requests
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
+from localcloud.testing import wait_until
 from tests.kafka.changing import update, wait_operation
 from tests.kafka.requests import describe_request, wait_for
 from tests.kafka.running_cluster import consume, produce
@@ -61,10 +63,13 @@ def test_a_killed_broker_comes_back(running, admin):
     assert consume(admin, topic) == b"with one broker less"
 
 
-def test_a_paused_broker_goes_on(running, admin):
+def test_a_paused_broker_stands_still_until_it_is_resumed(running, admin):
+    status = Path(f"/proc/{_pids(running)[1]}/status")
     _act(running, "pause-broker", 1)
+    wait_until("it stands still", lambda: "State:\tT (stopped)" in status.read_text(), 10)
     _act(running, "resume-broker", 1)
     produce(admin, running.topic())
+    assert "(stopped)" not in status.read_text()
 
 
 def test_brokers_are_added_to_the_running_cluster(running, admin):
