@@ -31,11 +31,14 @@ class Trials:
     failed: bool = False  # the test, whatever it had counted by then
     recovered_in: list[float] = field(default_factory=list)
 
-    def count(self, trials: int, *, fired: int | None = None) -> None:
-        """Count trials in which the fault happened: `fired` says so, or an assertion before."""
-        fired = trials if fired is None else fired
+    def count(self, trials: int, *, fired: int) -> None:
+        """Count trials, in which the fault happened so often."""
         assert fired >= trials > 0, f"the fault happened {fired} times in {trials} trials"
         self.trials += trials
+
+    def count_seen(self, trials: int) -> None:
+        """Count trials in which an assertion has shown the fault."""
+        self.count(trials, fired=trials)
 
     def check(self, found: Iterable[tuple[Hashable, Any]], wanted: Mapping[Any, Any]) -> None:
         """Demand that each record is there once and as it must be; each has a place or a key."""

@@ -39,7 +39,7 @@ def test_a_job_that_is_killed_writes_every_record_once(readings, seeded, trials,
         if anywhere % 2 == 0:  # the others are killed again, before they are as far as they were
             _recover(readings, kills)
     killed = len(moments) + anywhere
-    kills.count(killed)
+    kills.count_seen(killed)
     _recover(readings, kills)
 
     readings.check(kills)
@@ -85,7 +85,7 @@ def test_a_job_that_stalled_anywhere_writes_no_record_twice(readings, seeded, tr
         code, said, _ = _stall(readings, trap)
         assert code in {0, 1}, said[-5_000:]
         stalled += trap.snapped
-    stalls.count(stalled)
+    stalls.count_seen(stalled)
     readings.check(stalls)
 
 

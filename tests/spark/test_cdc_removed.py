@@ -95,7 +95,7 @@ def test_changes_that_are_removed_stop_the_job_until_a_snapshot(job, fault):
         )):  # fmt: skip
             job.run()
     assert job.rows() != film.rows
-    removed.count(1)
+    removed.count_seen(1)
 
     film.snapshot()
     job.send(film)
@@ -119,7 +119,7 @@ def test_a_job_does_not_begin_after_records_that_are_removed(job, fault):
     )):  # fmt: skip
         job.run()
     assert not job.spark.catalog.tableExists(f"lake.{job.table}")
-    removed.count(1)
+    removed.count_seen(1)
 
     film.snapshot()
     job.send(film)

@@ -333,7 +333,7 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch, fault):
             patch.setattr(place, method, _die)
             with pytest.raises(DeadError):
                 world.replay(attempts=selected)
-        deaths.count(1)
+        deaths.count_seen(1)
         assert world.marks()[1] == (told, [])
     with deaths.recovery():
         counts = world.replay()

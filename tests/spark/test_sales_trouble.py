@@ -71,7 +71,7 @@ def test_streamed_totals_are_those_of_a_batch(spark, batches, tmp_path, fault):
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
 
-    kills.count(1)
+    kills.count_seen(1)
     kills.check(read_newest(tmp_path).items(), expected)
     batch = summarize(spark, as_rows(spark, counted)).select(
         "region", "window.start", "sales", "orders"

@@ -36,7 +36,7 @@ def test_a_sender_is_told_that_the_event_is_nowhere(
     assert answer["errorType"] == "UndeliveredEventError"
     assert said in answer["errorMessage"]
     assert "the event is not kept" in answer["errorMessage"]
-    clocks.count(1)
+    clocks.count_seen(1)
 
     producers.set_environment(PYTHONPATH="")
     with clocks.recovery():

@@ -13,22 +13,22 @@ _TESTS = """
 import pathlib, pytest, systems.trials
 systems.trials.LINES = pathlib.Path(__file__).with_name("faults.jsonl")
 def test_passes(fault):
-    fault("a").count(1)
+    fault("a").count_seen(1)
 def test_fails_before_it_counts(fault):
     fault("a")
     assert False
 def test_waits_for_what_is_lost(fault):
     trials = fault("a")
-    trials.count(2)
+    trials.count_seen(2)
     raise TimeoutError
 @pytest.fixture
 def world():
     yield
     assert False
 def test_leaves_what_cannot_be_undone(world, fault):
-    fault("a").count(1)
+    fault("a").count_seen(1)
 def test_is_interrupted(fault):
-    fault("a").count(1)
+    fault("a").count_seen(1)
     raise KeyboardInterrupt
 """
 
