@@ -25,6 +25,7 @@ from penstock.settings import setting
 from penstock.spark import KindSettings, Part, Sink, SinkContext, SinkKind
 
 _PLACE: Final = ["_topic", "_kafka_partition", "_offset"]
+_PLACES: Final = "_topic string, _kafka_partition int, _offset bigint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class ReplayedLines(Sink):
             f"file://{mark.parent.absolute()}" for mark in self.lines.path.glob("*/*/_SUCCESS")
         ]
         if parts:
-            written = rows.sparkSession.read.json(parts)
+            written = rows.sparkSession.read.schema(_PLACES).json(parts)
             rows = rows.join(written, _PLACE, "left_anti")
         return self.lines.write(rows, part)
 

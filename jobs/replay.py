@@ -4,9 +4,9 @@
         --errors-table TABLE --parked-bucket BUCKET \\
         --lake-table DATABASE.TABLE --consume-checkpoint s3://... --reason unknown-schema ...
 
-Pass the sinks and routes of the consume job. The row of a record that is written is marked as done;
-a record that failed three times is parked. The job may be killed at any point and run again. A
-second replay at the same time is rejected. It prints one line of JSON.
+Pass the sinks, routes and transform of the consume job. The row of a record that is written is
+marked as done; a record that failed three times is parked. The job may be killed at any point and
+run again. A second replay at the same time is rejected. It prints one line of JSON.
 """
 
 from __future__ import annotations

@@ -152,7 +152,8 @@ def test_a_replay_into_a_sink_of_ones_own_leaves_out_what_it_has(spark, tmp_path
     sink = own_sink.JSON_LINES.open_replayed(own_sink.JsonSettings(str(folder)), context)
     rows = make_rows(spark, "deviceId string", ("a",), ("b",))
 
-    for query, given in (("first", rows.filter("_offset = 0")), ("again", rows), ("last", rows)):
+    none, first = rows.filter("false"), rows.filter("_offset = 0")
+    for query, given in (("none", none), ("first", first), ("again", rows), ("last", rows)):
         sink.write(given, part(0, 0, query=query))
 
     lines = [json.loads(line) for path in folder.rglob("*.json")

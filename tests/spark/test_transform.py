@@ -24,6 +24,8 @@ def test_executors_know_the_file_of_a_transform(spark, tmp_path):
 @pytest.mark.parametrize(("name", "text", "problem"), [
     ("absent.py", None, ", which cannot be read: .*does not exist"),
     ("without_function.py", "x = 1\n", r", expected a file of Python with transform\(rows\)"),
+    ("hot.readings.py", "x = 1\n", ", expected a file of Python, as NAME.py"),
+    ("halved.py", "x =\n", ", which cannot be loaded: SyntaxError: "),
     ("json.py", "x = 1\n", ", and Python has a module json: rename the file"),
 ])  # fmt: skip
 def test_a_file_that_is_no_transform_is_named(spark, tmp_path, name, text, problem):

@@ -27,12 +27,15 @@ def load_transform(spark: SparkSession, file: str) -> Transform | None:
     """Return the function of a file, which executors get too; None without a file.
 
     Raises:
-        SettingsError: there is no such file, it has no such function, or Python knows another
-            module by its name.
+        SettingsError: there is no such file, its code fails or has no such function, or Python
+            knows another module by its name.
     """
     if not file:
         return None
     path = Path(urlsplit(file).path).absolute()
+    if path.suffix != ".py" or "." in path.stem:
+        problem = f"--transform is {file}, expected a file of Python, as NAME.py"
+        raise SettingsError([problem])
     known = find_spec(path.stem)
     # A file beside the program is known without Spark.
     if known and known.origin not in {SparkFiles.get(path.name), str(path)}:
@@ -43,8 +46,12 @@ def load_transform(spark: SparkSession, file: str) -> Transform | None:
     except Py4JJavaError as error:
         problem = f"--transform is {file}, which cannot be read: {error.java_exception}"
         raise SettingsError([problem]) from error
-    # By its name, as executors import what the file gives them.
-    function = getattr(import_module(path.stem), _FUNCTION, None)
+    try:
+        module = import_module(path.stem)  # by its name, as executors import what it gives them
+    except Exception as error:  # whatever its code raises
+        problem = f"--transform is {file}, which cannot be loaded: {type(error).__name__}: {error}"
+        raise SettingsError([problem]) from error
+    function = getattr(module, _FUNCTION, None)
     if not callable(function):
         problem = f"--transform is {file}, expected a file of Python with {_FUNCTION}(rows)"
         raise SettingsError([problem])
