@@ -5,7 +5,8 @@ Usage: tools/terraform.py check                      format, and validity of eac
        tools/terraform.py -chdir=infra/producer init  (or plan, apply, any other words)
 
 A mirror is a folder with the unpacked provider in one of the usual places, or what TF_PLUGIN_DIR
-names.
+names. Terraform then takes no provider from elsewhere: in a root that needs others, call
+`terraform init` itself.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _validate(folder: Path) -> list[str]:
 
 def _run(*words: str, folder: Path) -> list[str]:
     """Run Terraform in a folder, and return its output if it fails."""
-    environ = child_environ(os.environ)
+    environ = {**child_environ(os.environ), "TF_DATA_DIR": ".terraform"}
     done = subprocess.run(
         ["terraform", *words], cwd=folder, env=environ, capture_output=True, text=True, check=False
     )
