@@ -61,7 +61,7 @@ PenstockError                       the base class of all errors of Penstock
     │   └── RowTooLargeError        larger than a table takes
     ├── RowExistsError              another row exists under the key
     ├── ObjectMissingError          an object that a row refers to is not in its bucket
-    ├── LakeHistoryError            it is unknown if a batch is in a table
+    ├── LakeHistoryError            what a table of the lake has is not known
     ├── SinkAccessDeniedError       the table or bucket denies access (retriable)
     └── SinkUnavailableError        throttled, down, missing or too slow (retriable)
 
@@ -484,7 +484,7 @@ class ObjectMissingError(SinkError):
 
 
 class LakeHistoryError(SinkError):
-    """It is unknown if a batch is in a table, so writing it might write it twice."""
+    """It is unknown if a batch is in a table, or a table to be created has files already."""
 
 
 class SinkAccessDeniedError(SinkError):

@@ -57,6 +57,6 @@ def _check_folder(spark: SparkSession, name: str) -> None:
     if has_files and not spark.catalog.tableExists(name):
         raise LakeHistoryError(
             f"found data files in {folder} and no table {table} in the catalog, expected no files "
-            "of a table that is to be created: register it again with its newest file of metadata, "
-            "or move the folder away"
+            "of a table that is to be created: move the folder away if the table was dropped on "
+            "purpose, or register it again with its newest file of metadata"
         )

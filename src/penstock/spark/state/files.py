@@ -36,7 +36,7 @@ class StateFiles:
 
     The first file that is written creates the folder.
 
-    Raises (also when files are read, written and listed):
+    Raises (also when files are read, written, listed and deleted):
         SettingsError: the bucket does not exist, or Spark does not know the scheme.
         SinkAccessDeniedError: the file system denies access.
     """
@@ -132,15 +132,20 @@ class StateFiles:
 
     def delete(self, name: str) -> None:
         """Delete a file if it exists."""
-        self._files.delete(self._path(name), False)
+        path = self._path(name)
+        with _explain_refusal(path):
+            self._files.delete(path, False)
 
     def delete_all(self) -> None:
         """Delete the folder with all its files."""
-        self._files.delete(self._folder, True)
+        with _explain_refusal(self._folder):
+            self._files.delete(self._folder, True)
 
     def find(self, pattern: str) -> list[str]:
         """Return the paths of folders below that match a pattern, such as `query=*/batch=*`."""
-        found = self._files.globStatus(self._path(pattern)) or ()
+        path = self._path(pattern)
+        with _explain_refusal(path):
+            found = self._files.globStatus(path) or ()
         return sorted(str(each.getPath().toUri().getPath()) for each in found)
 
     def names(self) -> list[str]:
@@ -191,7 +196,12 @@ def read_text(spark: SparkSession, url: str) -> str:
 
 
 def write_text(spark: SparkSession, url: str, text: str) -> None:
-    """Write a file on any file system that Spark knows, in place of an earlier one."""
+    """Write a file on any file system that Spark knows, in place of an earlier one.
+
+    Raises:
+        SettingsError: there is no such bucket, or Spark does not know the scheme.
+        SinkAccessDeniedError: the file system denies access.
+    """
     folder, _, name = url.rpartition("/")
     files = StateFiles(spark, folder)
     files.delete(name)

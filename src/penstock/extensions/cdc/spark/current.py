@@ -264,9 +264,11 @@ class Deletions:
         now = self._clock()
         if now < self._forget_at:
             return
+        if spark.catalog.tableExists(self._name):
+            self._delete_old(spark, now)
         self._forget_at = now + _DAY_SECONDS
-        if not spark.catalog.tableExists(self._name):
-            return
+
+    def _delete_old(self, spark: SparkSession, now: float) -> None:
         if _REMEMBERED_AT not in spark.table(self._name).columns:
             spark.sql(f"ALTER TABLE {self._name} ADD COLUMN {_REMEMBERED_AT} TIMESTAMP")
         before = f"TIMESTAMP_SECONDS({int(now) - self._days * _DAY_SECONDS})"

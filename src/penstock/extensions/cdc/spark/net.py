@@ -28,7 +28,8 @@ KEPT: Final = "_kept_"  # prefix of the positions of values that a later change 
 _COMPLETE: Final = "'last', 'last_in_data_collection'"
 _IS_SNAPSHOT: Final = "_op = 'r' AND NOT COALESCE(_snapshot = 'incremental', FALSE)"
 _TIME: Final = "UNIX_MICROS(_changed_at)"
-_CLOCK_MICROS: Final = 60 * 10**6  # by which the clocks of databases may differ
+# By which clocks may differ. Debezium gives rows of a snapshot the time of its transaction's start.
+_CLOCK_MICROS: Final = 60 * 10**6
 _MEASURES: Final = {
     "changes": "COUNT(*)",
     "rows": "COUNT_IF(_op <> 't')",
