@@ -167,12 +167,14 @@ def test_a_bucket_that_denies_access_is_named(spark, s3_folder, cloud, use):
     faults = cloud.state(Faults)
     faults.add(kind=Kind.ERROR, service="s3", code="AccessDenied", status=403)
 
-    with pytest.raises(SinkAccessDeniedError, match=(
-        rf"^{s3_folder}\S* cannot be used: .*403.*; expected a role that may list, read and write "
-        "there: give the job's role the permissions, or correct the path$"
-    )):  # fmt: skip
-        use(StateFiles(spark, s3_folder))
-    faults.clear()
+    try:
+        with pytest.raises(SinkAccessDeniedError, match=(
+            rf"^{s3_folder}\S* cannot be used: .*403.*; expected a role that may list, read and "
+            "write there: give the job's role the permissions, or correct the path$"
+        )):  # fmt: skip
+            use(StateFiles(spark, s3_folder))
+    finally:
+        faults.clear()
 
 
 def test_a_file_is_written_though_the_answer_of_s3_was_lost(spark, s3_folder, cloud):

@@ -362,9 +362,11 @@ def test_a_program_of_credentials_that_is_missing_is_named(
     monkeypatch.setenv("AWS_PROFILE", "corp")
     forget_sessions()
 
-    with pytest.raises(BrokerLoginError, match=rf"^{failure}: .*: '/nowhere'$"):
-        log_in()
-    forget_sessions()
+    try:
+        with pytest.raises(BrokerLoginError, match=rf"^{failure}: .*: '/nowhere'$"):
+            log_in()
+    finally:
+        forget_sessions()
 
 
 @pytest.mark.parametrize(("error", "kind"), _AWS_FAILURES)

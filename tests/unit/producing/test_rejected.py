@@ -241,7 +241,7 @@ def test_a_client_that_cannot_be_built_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("penstock.producing.rejected.load_session", Session)
 
     message = r"s3://b/ cannot be opened: The config profile \(absent\) could not be found$"
-    with pytest.raises(SinkUnavailableError, match=message):
+    with pytest.raises(SinkAccessDeniedError, match=message):
         list(RejectedEvents("b").list())
 
 

@@ -64,6 +64,8 @@ def test_a_session_of_sso_that_is_over_is_no_outage(
         "[profile corp]\nsso_start_url = https://corp.example\nsso_region = eu-central-1\n"
         "sso_account_id = 111122223333\nsso_role_name = reader\n"
     )
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     monkeypatch.setenv("AWS_PROFILE", "corp")
     monkeypatch.setenv("HOME", str(tmp_path))  # where `aws sso login` keeps its token
