@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import pairwise
 
 import pytest
 
@@ -30,7 +31,12 @@ def words(consumer):
         given = shlex.split(command)
         driver = json.loads(given[given.index("--job-driver") + 1])["sparkSubmit"]
         job, told = driver["entryPoint"].rpartition("/")[2], driver["entryPointArguments"]
-        return job, dict(zip(told[::2], told[1::2], strict=True))
+        pairs = pairwise([*told, "--"])
+        return job, {
+            flag: "" if word.startswith("--") else word
+            for flag, word in pairs
+            if flag.startswith("--")
+        }
 
     outputs = consumer.outputs()
     commands, steps = outputs["submit_commands"], outputs["emr_cluster"]["submit_commands"]
@@ -101,4 +107,5 @@ def test_all_jobs_have_the_same_tables(words):
     }
     assert replay["--consume-checkpoint"] == consume["--checkpoint"]
     for table in ("orders", "readings"):
-        assert words[f"maintain-{table}"][1] == {"--lake-table": f"{_LAKE}.{table}"}
+        maintained = {"--lake-table": f"{_LAKE}.{table}", "--if-there": ""}
+        assert words[f"maintain-{table}"][1] == maintained
