@@ -174,7 +174,7 @@ def break_often(flow: Flow, faults: Faults, trials: Callable[[int, int], int]) -
                         mapping = stack.enter_context(flow.mapped())
                     flow.wait_for_problem(mapping, said, before)
                     assert flow.count() == rows
-                outages.count(1)  # the mapping told of it
+                outages.count_seen(1)  # the mapping told of it
                 with outages.recovery():
                     flow.await_rows()
         flow.check_rows(outages)
