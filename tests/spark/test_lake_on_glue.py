@@ -98,7 +98,8 @@ def test_a_table_that_the_catalog_lost_is_not_created_again_over_its_files(
     assert str(caught.value) == (
         f"found data files in s3://{database.replace('_', '-')}/tables/t/data and no table "
         f"{database}.t in the catalog, expected no files of a table that is to be created: "
-        "move the folder away if the table was dropped on purpose, or register it again"
+        "move the folder away if the table was dropped on purpose, or register it again with its "
+        "newest file of metadata"
     )
     catalog.register_table(f"{database}.t", metadata)
     write(1)
