@@ -3,7 +3,7 @@
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/consume.py \\
         --transform examples/keep_hot.py --lake-table DATABASE.hot ...
 
-Give `jobs/replay.py` the same flag, so that the dead letters of the job become the same rows.
+`jobs/replay.py` takes the same flag, and writes dead letters as the job would have written them.
 """
 
 from __future__ import annotations

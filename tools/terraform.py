@@ -121,7 +121,7 @@ def _run(*words: str, folder: Path) -> list[str]:
 
 
 def fetch_provider(version: str, environ: Mapping[str, str]) -> int:
-    """Keep the provider in this clone, unless there is a mirror: each root would download it again.
+    """Download the provider into this clone for all its roots, where no mirror has it.
 
     Returns:
         The exit code of Terraform.

@@ -1,4 +1,4 @@
-"""What the tests of registries hold in their hands: a registry's two sides."""
+"""Registries in memory, for readers and for those who register, with a list of their calls."""
 
 from __future__ import annotations
 

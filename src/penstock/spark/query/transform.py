@@ -34,26 +34,26 @@ def load_transform(spark: SparkSession, file: str) -> Transform | None:
         return None
     path = Path(urlsplit(file).path).absolute()
     if path.suffix != ".py" or "." in path.stem:
-        problem = f"--transform is {file}, expected a file of Python, as NAME.py"
-        raise SettingsError([problem])
+        raise _refuse(file, ", expected a file of Python, as NAME.py")
     known = find_spec(path.stem)
     # A file beside the program is known without Spark.
     if known and known.origin not in {SparkFiles.get(path.name), str(path)}:
-        problem = f"--transform is {file}, and Python has a module {path.stem}: rename the file"
-        raise SettingsError([problem])
+        raise _refuse(file, f", and Python has a module {path.stem}: rename the file")
     try:
         spark.sparkContext.addPyFile(file)
     except Py4JJavaError as error:
-        problem = f"--transform is {file}, which cannot be read: {error.java_exception}"
-        raise SettingsError([problem]) from error
+        raise _refuse(file, f", which cannot be read: {error.java_exception}") from error
     try:
         module = import_module(path.stem)  # by its name, as executors import what it gives them
     except Exception as error:  # whatever its code raises
-        problem = f"--transform is {file}, which cannot be loaded: {type(error).__name__}: {error}"
-        raise SettingsError([problem]) from error
+        said = f"{type(error).__name__}: {error}"
+        raise _refuse(file, f", which cannot be loaded: {said}") from error
     function = getattr(module, _FUNCTION, None)
     if not callable(function):
-        problem = f"--transform is {file}, expected a file of Python with {_FUNCTION}(rows)"
-        raise SettingsError([problem])
+        raise _refuse(file, f", expected a file of Python with {_FUNCTION}(rows)")
     found: Transform = function
     return found
+
+
+def _refuse(file: str, why: str) -> SettingsError:
+    return SettingsError([f"--transform is {file}{why}"])
