@@ -22,6 +22,7 @@ from penstock.errors import (
     RegistryAccessDeniedError,
     RegistryAnswerError,
     RegistryUnavailableError,
+    RowTooLargeError,
     SinkAccessDeniedError,
     SinkRefusedError,
     SinkUnavailableError,
@@ -46,6 +47,7 @@ _ERRORS_OF_TASKS: Final = {
         RegistryAccessDeniedError,
         RegistryAnswerError,
         RegistryUnavailableError,
+        RowTooLargeError,
         SinkAccessDeniedError,
         SinkRefusedError,
         SinkUnavailableError,
@@ -219,7 +221,10 @@ def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def raise_sink_error(error: Exception) -> None:
-    """Raise the error that ended a task, if the text of Spark's error names a Penstock error."""
-    found = _ERROR_LINE.search(str(error))
-    if found is not None:
-        raise _ERRORS_OF_TASKS[found[1]](found[2]) from error
+    """Raise the error that ended a task, if the text of Spark's error names a Penstock error.
+
+    Python prints the cause of an error before it.
+    """
+    if found := _ERROR_LINE.findall(str(error)):
+        name, message = found[-1]
+        raise _ERRORS_OF_TASKS[name](message) from error

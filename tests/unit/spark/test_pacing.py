@@ -9,7 +9,12 @@ from functools import partial
 import pytest
 
 from penstock.consuming import KnownSchemas, Pace
-from penstock.errors import SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError
+from penstock.errors import (
+    RowTooLargeError,
+    SinkAccessDeniedError,
+    SinkRefusedError,
+    SinkUnavailableError,
+)
 from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.records import Mode, RowShape
 from penstock.schemas import encode
@@ -119,7 +124,7 @@ def test_without_a_rate_nothing_waits() -> None:
     assert time.pauses == []
 
 
-@pytest.mark.parametrize("kind", [SinkAccessDeniedError, SinkUnavailableError])
+@pytest.mark.parametrize("kind", [RowTooLargeError, SinkAccessDeniedError, SinkUnavailableError])
 def test_a_sink_error_of_a_task_is_raised_on_the_driver(kind) -> None:
     told = RuntimeError(
         "Job aborted\n  File x\npenstock.errors.SinkError: first\n"
@@ -130,6 +135,17 @@ def test_a_sink_error_of_a_task_is_raised_on_the_driver(kind) -> None:
         raise_sink_error(told)
 
     assert caught.value.__cause__ is told
+
+
+def test_the_last_error_of_a_task_is_raised_not_its_cause() -> None:
+    told = RuntimeError(
+        "Job aborted\npenstock.errors.RowTooLargeError: found 401 KB\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        "penstock.errors.SinkRefusedError: the row of app with id '7': found 401 KB\n\nDriver"
+    )
+
+    with pytest.raises(SinkRefusedError, match=r"^the row of app with id '7': found 401 KB$"):
+        raise_sink_error(told)
 
 
 def test_other_errors_of_a_task_are_left_to_the_caller() -> None:

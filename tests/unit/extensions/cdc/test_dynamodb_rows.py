@@ -10,9 +10,15 @@ from unittest.mock import Mock
 import pytest
 from pyspark.sql import Row
 
-from penstock.errors import SinkRefusedError
+from penstock.errors import RowTooLargeError, SinkRefusedError
 from penstock.extensions.cdc.spark import dynamodb
-from penstock.extensions.cdc.spark.dynamodb import _WriteRows, delete_before, name_attribute
+from penstock.extensions.cdc.spark.dynamodb import (
+    _WriteRows,
+    delete_before,
+    name_attribute,
+    write_changes,
+)
+from penstock.extensions.cdc.spark.items import ItemChange
 from penstock.extensions.cdc.spark.net import Moment
 
 
@@ -27,6 +33,16 @@ def test_a_key_that_dynamodb_cannot_hold_is_named(value: Any) -> None:
     assert [_read(("id",), each)["id"] for each in (7, Decimal("7.00"))] == ["7", "7"]
     with pytest.raises(SinkRefusedError, match=r"^the primary key of a row of app: "):
         _read(("id",), value)
+
+
+@pytest.mark.parametrize("item", [{"text": "x" * 500_000}, {"text": "x"}])
+def test_a_row_that_dynamodb_cannot_hold_is_named(item, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Mock()
+    client.call_each.return_value = [RowTooLargeError("Item size has exceeded")]
+    monkeypatch.setattr(dynamodb, "open_client", lambda: client)
+
+    with pytest.raises(SinkRefusedError, match=r"^the row of app with id '7': (Item|found)"):
+        write_changes("app", "id", [ItemChange({"id": "7", **item}, 1, 1, {})])
 
 
 def test_columns_with_names_of_our_attributes_have_others() -> None:

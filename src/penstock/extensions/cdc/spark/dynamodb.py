@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -108,7 +109,7 @@ class _WriteRows:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[None]:
         for chunk in in_chunks(rows):
-            write_changes(self.table, map(self._read_change, chunk))
+            write_changes(self.table, self._name_key(), map(self._read_change, chunk))
         yield from ()
 
     def _read_change(self, row: Any) -> ItemChange:
@@ -129,36 +130,53 @@ class _WriteRows:
         except UnroutableError as error:
             raise SinkRefusedError(f"the primary key of a row of {self.table}: {error}") from error
 
+    def _name_key(self) -> str:
+        return _KEY if len(self.key) > 1 else self.key[0]
+
     def _read_values(self, row: Any) -> dict[str, Any]:
         found = row[EVENT].asDict(recursive=True)
         return {self.names[name]: _simplify(value) for name, value in found.items()}
 
 
-def write_changes(table: str, changes: Iterable[ItemChange]) -> None:
+def write_changes(table: str, key: str, changes: Iterable[ItemChange]) -> None:
     """Write changes; one that is older than its item gives it the values that it lacks.
 
     Raises:
-        SinkRefusedError: DynamoDB cannot hold a row.
+        SinkRefusedError: DynamoDB cannot hold a row, which is named by its attribute `key`.
         SinkAccessDeniedError, SinkUnavailableError: some may be written; write all again.
     """
     client = open_client()
-    left = [(each, _write_first(table, each)) for each in changes]
+    left = []
+    for each in changes:
+        with _naming(table, key, each):
+            left.append((each, _write_first(table, each)))
     for _ in range(_TRIES):
         outcomes = client.call_each("PutItem", [body for _, body in left])
         refused = [(each, error) for (each, _), error in zip(left, outcomes, strict=True) if error]
         left = []
         for change, error in refused:
-            if not isinstance(error, RowExistsError):
-                raise error
-            found = read_item(error.item) if error.item else None
-            if (item := change.merge(found)) is not None:
-                left.append((change, _write_over(table, item, found or {})))
+            with _naming(table, key, change):
+                if not isinstance(error, RowExistsError):
+                    raise error
+                found = read_item(error.item) if error.item else None
+                if (item := change.merge(found)) is not None:
+                    left.append((change, _write_over(table, item, found or {})))
         if not left:
             return
     raise SinkUnavailableError(
         f"found {len(left)} rows of {table} that changed in each of {_TRIES} tries, expected no"
         " other writer"
     )
+
+
+@contextmanager
+def _naming(table: str, key: str, change: ItemChange) -> Iterator[None]:
+    """Name the row of a change in the error of one that DynamoDB cannot hold."""
+    try:
+        yield
+    except SinkRefusedError as error:
+        row = f"the row of {table} with {key} {change.item[key]!r:.200}"
+        raise SinkRefusedError(f"{row}: {error}") from error
 
 
 def _write_first(table: str, change: ItemChange) -> bytes:
@@ -227,7 +245,7 @@ def delete_before(table: str, moment: Moment, expires_at: int) -> None:
         own = {DELETED: True, _EXPIRES: expires_at}
         keys = [{name: each[name]["S"] for name in names} for each in page["Items"]]
         deletions = (ItemChange({**key, **own}, moment.lsn, moment.offset, {}) for key in keys)
-        write_changes(table, deletions)
+        write_changes(table, names[0], deletions)
         if "LastEvaluatedKey" not in page:
             return
         request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
