@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from localcloud.identity.conditions import (
@@ -65,8 +66,14 @@ def read_statements(document: str | bytes | Mapping[str, Any] | None) -> list[St
     """Return the statements of a policy document, none if there is no document."""
     if not document:
         return []
-    policy = json.loads(document) if isinstance(document, str | bytes) else document
+    policy = _read(document) if isinstance(document, str | bytes) else document
     return as_list(policy.get("Statement", []))
+
+
+@lru_cache(maxsize=1_024)  # the same few judge every call
+def _read(document: str | bytes) -> Mapping[str, Any]:
+    policy: Mapping[str, Any] = json.loads(document)
+    return policy
 
 
 def judge_identity(statements: Iterable[Statement], request: Request) -> Verdict:
