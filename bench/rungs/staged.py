@@ -17,7 +17,7 @@ from bench.spark.world import World, world_for
 from penstock.records import Projection
 from penstock.registry import Registries
 from penstock.spark.query.source import open_stream
-from penstock.spark.query.stream import StreamQuery
+from penstock.spark.query.stream import StreamQuery, Watch
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.sinks.base import Sink
 from penstock.spark.sinks.table import Route, Table
@@ -31,7 +31,7 @@ _Tables = Mapping[str, Sink]
 Parts = dict[str, float]
 
 
-class _Meter:
+class _Meter(Watch):
     """Notes the time, the CPU time of the session and the rows at the end of each batch."""
 
     def __init__(self, world: World, records: int) -> None:
@@ -43,10 +43,6 @@ class _Meter:
         for start, end in pairwise(self.ends[:_BATCHES]):
             scale = self._records / end[2]
             yield (end[0] - start[0]) * scale, (end[1] - start[1]) * scale
-
-    def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records."""
-        return records
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
         """Note the end of a batch; nothing is lost."""

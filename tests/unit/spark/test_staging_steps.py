@@ -39,7 +39,7 @@ def _table(name: str, *sinks: Sink, is_driver: bool = False) -> Table:
 
 def _name_steps(tables: Sequence[Table], context: BatchContext) -> list[tuple[str, list[str]]]:
     steps = group_steps(tables, context)
-    return [(open_step.__name__.lstrip("_"), list(groups)) for open_step, groups in steps]
+    return [(step.__name__.lstrip("_"), list(groups)) for step, groups in steps]
 
 
 _CONTEXT = BatchContext(Registries([]), _NOTHING)
@@ -54,19 +54,19 @@ def test_tables_of_dynamodb_are_one_step_and_their_drivers_another() -> None:
     ]  # fmt: skip
 
     assert _name_steps(tables, _CONTEXT) == [
-        ("open_record_batches", ["a", "b"]), ("open_group_batches", ["columns", "both"]),
-        ("open_record_batches", ["c"]), ("open_record_batches", ["d"]),
+        ("RecordBatches", ["a", "b"]), ("GroupBatches", ["columns", "both"]),
+        ("RecordBatches", ["c"]), ("RecordBatches", ["d"]),
     ]  # fmt: skip
     assert _name_steps(tables, _TRANSFORMED) == [
-        ("open_group_batches", ["a", "b", "columns", "both", "c"]), ("open_group_batches", ["d"]),
+        ("GroupBatches", ["a", "b", "columns", "both", "c"]), ("GroupBatches", ["d"]),
     ]  # fmt: skip
 
 
 def test_several_tables_of_a_lake_are_one_step_and_one_alone_is_a_query() -> None:
     lakes = [_table("one", _Lake()), _table("two", _Lake())]
-    assert _name_steps(lakes, _CONTEXT) == [("open_append_batches", ["one", "two"])]
-    assert _name_steps(lakes[:1], _CONTEXT) == [("open_group_batches", ["one"])]
-    assert _name_steps(lakes, _TRANSFORMED) == [("open_group_batches", ["one", "two"])]
+    assert _name_steps(lakes, _CONTEXT) == [("AppendBatches", ["one", "two"])]
+    assert _name_steps(lakes[:1], _CONTEXT) == [("GroupBatches", ["one"])]
+    assert _name_steps(lakes, _TRANSFORMED) == [("GroupBatches", ["one", "two"])]
 
 
 def test_records_of_a_topic_without_a_table_stop_the_query(monkeypatch: pytest.MonkeyPatch) -> None:

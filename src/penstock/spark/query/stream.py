@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -46,31 +46,19 @@ _MOST_OUTAGES: Final = 3  # of a batch
 _OUTAGES: Final = (BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError)
 
 
-class Watch(Protocol):
-    """Checks each batch before and after it is written."""
+class Watch:
+    """Checks each batch before and after it is written; this one accepts all."""
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
         """Return the records to write; raise if the query must stop."""
-
-    def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
-        """Return the lost ranges of a written batch, in which `found` records were found."""
-
-
-class NoWatch:
-    """Checks nothing, and accepts every batch."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None: ...
-
-    def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records, unchanged."""
         return records
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
-        """Return that nothing is lost."""
+        """Return the lost ranges of a written batch, in which `found` records were found."""
         return ()
 
 
-class KafkaWatch:
+class KafkaWatch(Watch):
     """Detects topics that were deleted or recreated, and records that Kafka deleted.
 
     If `needs_first` is set, also those that it deleted before a topic came to the query.
@@ -196,7 +184,7 @@ class StreamQuery:
     errors: ErrorSink
     lease: Fence = field(default_factory=NoLease)
     transform: Transform | None = None
-    watch: Callable[[Checkpoint], Watch] = NoWatch
+    watch: Callable[[Checkpoint], Watch] = lambda _checkpoint: Watch()
     attempts: Attempts = _ATTEMPTS
     bounded: bool = False
     service: str = "consume"

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from typing import TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -28,9 +29,43 @@ from penstock.spark.sinks.table import Table, TableGroup, find_table, group_tabl
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
 
-# Takes a batch for the groups that have topics in it, by group.
-_Step = Callable[[DataFrame, BatchId, Mapping[str, Sequence[str]]], Mapping[str, BatchCounts]]
-_OpenStep = Callable[[Mapping[str, TableGroup], Mapping[str, Lookups], BatchContext], _Step]
+
+class _GroupBatches:
+    """Takes the batches of groups whose records are decoded to columns by queries of their own."""
+
+    def __init__(
+        self,
+        groups: Mapping[str, TableGroup],
+        ledgers: Mapping[str, Lookups],
+        context: BatchContext,
+    ) -> None:
+        self._batches = {
+            name: Batches(each, ledgers[name], context) for name, each in groups.items()
+        }
+        self._lanes = Lanes()
+
+    def write_batch(
+        self, records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
+    ) -> Mapping[str, BatchCounts]:
+        """Write the records of a batch for each group that has topics in it, or needs a marker."""
+        counts: dict[str, BatchCounts] = {}
+
+        def write(name: str, records: DataFrame) -> None:
+            own = F.col("topic").isin([*topics.get(name, ())])
+            counts[name] = self._batches[name].write_batch(
+                records.filter(own) if name else records, batch
+            )
+
+        wanted = (
+            name
+            for name, each in self._batches.items()
+            if not name or name in topics or each.needs_marker(batch.number)
+        )
+        self._lanes.run(records, {name: partial(write, name) for name in wanted})
+        return {name: counts[name] for name in self._batches if name in counts}
+
+
+_Step: TypeAlias = RecordBatches | AppendBatches | _GroupBatches
 
 
 class TableBatches:
@@ -45,10 +80,10 @@ class TableBatches:
         self._tables = tables
         self._steps: list[_Step] = []
         self.reads_once = not any(each.route.by_topic for each in tables)  # but for new versions
-        for open_step, groups in group_steps(tables, context):
+        for step, groups in group_steps(tables, context):
             ledgers = {name: open_ledger(name) for name in groups}
-            self._steps.append(open_step(groups, ledgers, context))
-            self.reads_once &= open_step is _open_append_batches
+            self._steps.append(step(groups, ledgers, context))
+            self.reads_once &= step is AppendBatches
 
     @property
     def deletes(self) -> bool:
@@ -66,7 +101,7 @@ class TableBatches:
         topics = self._find_topics(records) if is_by_topic else {"": []}
         counts: dict[str, BatchCounts] = {}
         for step in self._steps:
-            counts |= step(records, batch, topics)
+            counts |= step.write_batch(records, batch, topics)
         return _add(counts) if is_by_topic else counts[""]
 
     def _find_topics(self, records: DataFrame) -> dict[str, list[str]]:
@@ -86,65 +121,24 @@ class TableBatches:
 
 def group_steps(
     tables: Sequence[Table], context: BatchContext
-) -> Iterator[tuple[_OpenStep, dict[str, TableGroup]]]:
-    """Yield the groups that are written one after the other, and what opens the step of each.
+) -> Iterator[tuple[type[_Step], dict[str, TableGroup]]]:
+    """Yield the groups that are written one after the other, and the class that writes each.
 
     Those that are written in one job are one step, unless some of them come last.
     """
     groups = group_tables(tables)
     is_one_job = sum(len(each.tables) for each in groups if each.shares_job) > 1
 
-    def step_of(group: TableGroup) -> tuple[_OpenStep, bool]:
-        open_step = _open_group_batches
+    def step_of(group: TableGroup) -> tuple[type[_Step], bool]:
+        step: type[_Step] = _GroupBatches
         if context.transform is None and group.reads_records:
-            open_step = _open_record_batches
+            step = RecordBatches
         elif context.transform is None and is_one_job and group.shares_job:
-            open_step = _open_append_batches
-        return open_step, group.comes_last
+            step = AppendBatches
+        return step, group.comes_last
 
-    for (open_step, _), found in groupby(groups, step_of):
-        yield open_step, {group.name: group for group in found}
-
-
-def _open_record_batches(
-    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
-) -> _Step:
-    return RecordBatches(groups, ledgers, context).write_batch
-
-
-def _open_append_batches(
-    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
-) -> _Step:
-    return AppendBatches(groups, ledgers, context).write_batch
-
-
-def _open_group_batches(
-    groups: Mapping[str, TableGroup], ledgers: Mapping[str, Lookups], context: BatchContext
-) -> _Step:
-    """Return the step of groups whose records are decoded to columns by queries of their own."""
-    batches = {name: Batches(group, ledgers[name], context) for name, group in groups.items()}
-    lanes = Lanes()
-
-    def write_batch(
-        records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
-    ) -> Mapping[str, BatchCounts]:
-        counts: dict[str, BatchCounts] = {}
-
-        def write(name: str, records: DataFrame) -> None:
-            own = F.col("topic").isin([*topics.get(name, ())])
-            counts[name] = batches[name].write_batch(
-                records.filter(own) if name else records, batch
-            )
-
-        wanted = (
-            name
-            for name, each in batches.items()
-            if not name or name in topics or each.needs_marker(batch.number)
-        )
-        lanes.run(records, {name: partial(write, name) for name in wanted})
-        return {name: counts[name] for name in batches if name in counts}
-
-    return write_batch
+    for (step, _), found in groupby(groups, step_of):
+        yield step, {group.name: group for group in found}
 
 
 def _add(tables: Mapping[str, BatchCounts]) -> BatchCounts:

@@ -64,19 +64,20 @@ class Checkpoint:
         """
         planned, over = _numbers(self._offsets), _numbers(self._commits)
         last = max(planned | over, default=None)
-        if last is not None or "metadata" in self._top.names():
-            self.query_id()
-        if last in over:
-            self._read_json(self._commits, f"commits/{last}")
-        elif last is not None and last - 1 in over:
-            self._read_json(self._commits, f"commits/{last - 1}")
-        if last is not None:
-            self.ends(last)
-        if last is None and self._begun.names():
-            self._parse(self._begun, "sources/0/0")
-        elif last is not None and (last > 0 or last not in over):
+        if last is None:
+            if "metadata" in self._top.names():
+                self.query_id()
+            if self._begun.names():
+                self._parse(self._begun, "sources/0/0")
+            return 0
+        self.query_id()
+        done = last if last in over else last - 1
+        if done in over:
+            self._read_json(self._commits, f"commits/{done}")
+        self.ends(last)
+        if last > 0 or last not in over:
             self.starts(last)
-        return 0 if last is None else last + (last in over)
+        return last + (last in over)
 
     def is_begun(self, batch: int) -> bool:
         """Return whether Spark has planned a batch."""
