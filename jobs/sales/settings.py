@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from botocore.config import Config
@@ -31,6 +32,7 @@ from penstock.settings import (
     describe_settings,
     nested,
     parse_count,
+    parse_match,
     parse_moment,
     setting,
 )
@@ -60,12 +62,6 @@ def _parse_rate(text: str) -> float:
     if not 0 < rate <= 10_000:
         raise ValueError(text)
     return rate
-
-
-def _parse_interval(text: str) -> str:
-    if not _INTERVAL.fullmatch(text):
-        raise ValueError(text)
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +139,7 @@ class TimeSettings(Settings):
         "SALES_AHEAD",
         "how far in the future the time of a sale may be, by the clock of this machine; a sale that"
         " is further does not count in windows, and does not end the wait for others",
-        parse=_parse_interval,
+        parse=partial(parse_match, _INTERVAL),
         default="5 minutes",
     )
 

@@ -155,6 +155,17 @@ def parse_count(text: str, least: int = 1) -> int:
     return int(text)
 
 
+def parse_match(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text that a pattern matches as a whole.
+
+    Raises:
+        ValueError: it does not match.
+    """
+    if not pattern.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
 def parse_port(text: str, least: int = 0) -> int:
     """Return the number of a port; 0 stands for a free one.
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
-from penstock.settings import Settings, parse_port, setting
+from penstock.settings import Settings, parse_match, parse_port, setting
 
 _KINESIS = "kinesis://"
 _SERVER = re.compile(r"[^\s:,]+:([0-9]{1,5})")
@@ -34,12 +35,6 @@ def _parse_servers(text: str) -> tuple[str, ...]:
     return servers
 
 
-def _parse_secret_arn(text: str) -> str:
-    if not _SECRET_ARN.fullmatch(text):
-        raise ValueError(text)
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class KafkaSettings(Settings):
     """The brokers and the login."""
@@ -58,7 +53,7 @@ class KafkaSettings(Settings):
         "KAFKA_SECRET_ARN",
         "ARN of the Secrets Manager secret: for scram with username and password, for tls with "
         "certificate and privateKey",
-        parse=_parse_secret_arn,
+        parse=partial(parse_match, _SECRET_ARN),
         default="",
     )
     ca_file: str = setting(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
 from penstock.kafka import MAX_RECORD_BYTES, KafkaSettings, Topic
 from penstock.records import READING, RowShape
 from penstock.schemas import Numbers, Policy, Times, check_schema
-from penstock.settings import Settings, nested, parse_count, setting
+from penstock.settings import Settings, nested, parse_count, parse_match, setting
 
 _LEFT_TO_BROKERS = -1  # the same value as in `Topic`
 
@@ -32,18 +33,6 @@ def _parse_percent(text: str) -> int:
     if (percent := parse_count(text)) > 100:
         raise ValueError(text)
     return percent
-
-
-def _parse_topic(text: str) -> str:
-    if not _TOPIC.fullmatch(text):
-        raise ValueError(text)
-    return text
-
-
-def _parse_schema_name(text: str) -> str:
-    if not _SCHEMA_NAME.fullmatch(text):
-        raise ValueError(text)
-    return text
 
 
 def _is_record_name(text: str) -> bool:
@@ -68,7 +57,7 @@ class ProducerSettings(Settings):
     topic: str = setting(
         "PENSTOCK_TOPIC",
         "topic that the records go to, up to 249 letters, digits or . _ -",
-        parse=_parse_topic,
+        parse=partial(parse_match, _TOPIC),
         default="sensor",
     )
     topic_partitions: int = setting(
@@ -86,7 +75,7 @@ class ProducerSettings(Settings):
     schema_name: str = setting(
         "PENSTOCK_SCHEMA_NAME",
         _SCHEMA_NAME_MEANING,
-        parse=_parse_schema_name,
+        parse=partial(parse_match, _SCHEMA_NAME),
         default="sensor",
     )
     policy: Policy = setting(

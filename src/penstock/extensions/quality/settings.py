@@ -16,6 +16,7 @@ from penstock.settings import (
     nested,
     parse_count,
     parse_json,
+    parse_match,
     parse_names,
     setting,
 )
@@ -24,17 +25,7 @@ Since = int | date | None
 _TABLE: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _MOST_DAYS: Final = 36_500
 _count = partial(parse_count, least=0)
-
-
-def parse_table(text: str) -> str:
-    """Return the name of a table, DATABASE.TABLE.
-
-    Raises:
-        ValueError: the text is not such a name.
-    """
-    if not _TABLE.fullmatch(text):
-        raise ValueError(text)
-    return text
+parse_table = partial(parse_match, _TABLE)  # DATABASE.TABLE
 
 
 def _parse_tables(text: str) -> tuple[str, ...]:
