@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from py4j.java_gateway import JavaClass, JavaPackage, JVMView
+from pyspark.sql import functions as F
 
 from penstock.errors import SettingsError
 from penstock.spark.session import check_session
@@ -12,9 +14,16 @@ def test_the_settings_suffice(spark):
     check_session(spark)
 
 
-def test_the_class_that_looks_at_errors_is_looked_up_once(spark):
-    jvm = spark.sparkContext._jvm
-    assert jvm.py4j.reflection.TypeUtil is jvm.py4j.reflection.TypeUtil
+def test_what_expressions_and_errors_need_of_java_is_looked_up_once(spark, monkeypatch):
+    """A look-up of a class without a package reads every jar."""
+    looked_up = []
+    for kind in (JavaClass, JavaPackage, JVMView):
+        monkeypatch.setattr(kind, "__getattr__", lambda _, name: looked_up.append(name))
+    rows = spark.range(3).select("id", F.expr("id * 2 AS double")).filter(F.col("id") > 0)
+
+    assert looked_up == []
+    assert rows.count() == 2
+    assert spark.sparkContext._jvm.py4j.reflection.TypeUtil.isInstanceOf
 
 
 def test_every_wrong_setting_is_named(spark):

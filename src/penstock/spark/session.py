@@ -18,8 +18,17 @@ from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.settings.consume import read_settings
 from penstock.spark.state.files import read_text
 
-# Where PySpark looks up by package: the class that it asks a dozen times about each error of Java.
-_LOOKED_UP: Final = ("py4j", "reflection", "TypeUtil")
+# What PySpark looks up again at each use: for most expressions, statements and errors of Java.
+_LOOKED_UP: Final = (
+    ("py4j", "reflection", "TypeUtil", "isInstanceOf"),
+    ("PythonUtils", "toSeq"),
+    ("functions", "col"),
+    ("org.apache.spark.sql.functions", "expr"),
+    ("org.apache.spark.sql.functions", "col"),
+    ("org.apache.spark.sql.classic.SparkSession", "getActiveSession"),
+    ("org.apache.spark.sql.catalyst.trees.PySparkCurrentOrigin", "set"),
+    ("org.apache.spark.sql.catalyst.trees.PySparkCurrentOrigin", "clear"),
+)
 _Read = TypeVar("_Read", bound=Settings)
 
 _SETTINGS: Final = {
@@ -64,12 +73,13 @@ def build_session(name: str) -> SparkSession:
 
 
 def keep_lookups(spark: SparkSession) -> None:
-    """Cache Java packages, which py4j otherwise looks up in every jar at each use."""
-    place: Any = spark.sparkContext._jvm
-    for name in _LOOKED_UP:
-        found = getattr(place, name)
-        setattr(place, name, found)
-        place = found
+    """Keep classes of Java and their methods: each look-up is a call, or reads every jar."""
+    for path in _LOOKED_UP:
+        place: Any = spark.sparkContext._jvm
+        for name in path:
+            found = getattr(place, name)
+            setattr(place, name, found)
+            place = found
 
 
 def _read_given() -> dict[str, str]:
