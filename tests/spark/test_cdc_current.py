@@ -244,19 +244,19 @@ def test_a_row_that_changes_often_costs_one_row(job):
 
 def test_files_stay_few_without_maintenance(job, monkeypatch):
     """Each batch of rows at random adds files, and a delete file for each file that is there."""
-    monkeypatch.setattr(current, "_COMPACTED_COMMITS", 5)
+    monkeypatch.setattr(current, "_COMPACTED_COMMITS", 3)
     film = Source()
     for at in range(8):
         film.insert(id=at, title="0")
-    for batch in range(9):
+    for batch in range(6):
         job.take(job.place(film.log))
         data, deletes = (
             job.spark.table(f"lake.{job.table}.{each}").count()
             for each in ("data_files", "delete_files")
         )
-        assert deletes <= data <= 6
+        assert deletes <= data <= 4
         film.log.clear()
-        film.delete(batch) if batch < 4 else film.insert(id=10 + batch, title="new")
+        film.delete(batch) if batch < 3 else film.insert(id=10 + batch, title="new")
         film.update(7, rate=float(batch))
         film.update(6, rate=float(batch))
     job.take(job.place(film.log))
