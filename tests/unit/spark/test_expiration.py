@@ -24,6 +24,7 @@ class _Table:
         default_factory=lambda: {_WRITER: '{"batch": 0, "parts": 0, "sequence": 0}'}
     )
     expired_at: list[float] = field(default_factory=list)
+    walks: int = 0
 
     def properties(self):
         return self.written
@@ -42,6 +43,7 @@ class _Table:
         return len(self.hours)
 
     def commits(self):
+        self.walks += 1
         for number in reversed(range(len(self.hours))):
             yield Commit(number + 1, number == 0, Marker("q", number, 0))
 
@@ -164,3 +166,15 @@ def test_a_table_has_ten_thousand_snapshots_at_most() -> None:
 
     assert expire(10_000) == []
     assert expire(10_001) == [76]
+
+
+def test_snapshots_are_read_once_for_all_queries_that_ever_wrote() -> None:
+    table = _Table([0, 130])
+    for query in ("over", "long-over"):
+        table.written[WriterRecord.property_of(query)] = '{"batch": 0, "parts": 0, "sequence": 0}'
+
+    Expiration(lambda: 140 * 3_600).expire(table)
+
+    assert table.expired_at
+    assert table.walks == 1
+    assert {each.sequence for each in list_writers(table.written).values()} == {2}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import tee
 from typing import Final
 from zlib import crc32
 
@@ -64,12 +65,11 @@ def expire_snapshots(table: IcebergTable, before_ms: int) -> None:
 
 def refresh_writers(table: IcebergTable) -> None:
     """Update the record of each query from the markers in the table's snapshots."""
-    now = table.sequence()
+    now, writers = table.sequence(), list_writers(table.properties())
+    walks = tee(table.commits(), len(writers))  # a query that is over has no marker to stop at
     refreshed = {
-        WriterRecord.property_of(query): refresh_record(
-            table.commits(), query, record, now
-        ).to_property()
-        for query, record in list_writers(table.properties()).items()
+        WriterRecord.property_of(query): refresh_record(commits, query, record, now).to_property()
+        for commits, (query, record) in zip(walks, writers.items(), strict=True)
     }
     if refreshed:
         table.set_properties(refreshed)
