@@ -23,7 +23,7 @@ module "bucket" {
   # The results of a query can be made again.
   replaced_days_below = merge(
     { "athena-results/" = 1 },
-    { for prefix in ["cdc/", "checkpoints/", "tables/"] : prefix => min(var.keep_days.replaced, var.keep_days.replaced_files) },
+    { for prefix in ["cdc/", "checkpoints/", "sales/", "tables/"] : prefix => min(var.keep_days.replaced, var.keep_days.replaced_files) },
   )
 }
 
