@@ -38,7 +38,14 @@ from jobs.sales.summaries import (
 )
 from penstock.registry import ApicurioAdmin, SchemaRegistry, load_admin, load_registry
 from penstock.settings import Settings, nested, setting
-from penstock.spark import BatchId, ReadSettings, StatefulQuery, open_stream, read_topics
+from penstock.spark import (
+    BatchId,
+    MergedTable,
+    ReadSettings,
+    StatefulQuery,
+    open_stream,
+    read_topics,
+)
 
 _SALE: Final = {"payment_id": "INT", "amount": AMOUNT.simpleString(), "country": "STRING"}
 
@@ -128,11 +135,13 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
     sales, totals = (TopicSchemas.load(registry, name) for name in (topic, stream.output_topic))
     regions = load_regions(spark, summary.files.locate(summary.files.regions_file)).persist()
 
+    table = MergedTable(stream.output_table) if stream.output_table else None
+
     def write(rows: DataFrame, batch: BatchId) -> None:
         records = encode_totals(rows, totals, batch)
         write_records(records, summary.kafka, stream.output_topic)
-        if stream.output_table:
-            merge_totals(rows, REGION, stream.output_table)
+        if table:
+            merge_totals(rows, REGION, table)
 
     with print_batches(spark) as lines:
 

@@ -13,10 +13,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from jobs.sales.records import AMOUNT, POSITION, keep_sales
 from jobs.sales.reports import SalesLines
 from jobs.sales.settings import ReportSettings, RunSettings, TimeSettings
-from jobs.sales.summaries import WINDOW, add_regions, count_once, trust_times
+from jobs.sales.summaries import WINDOW, add_regions, count_once, divide_state, trust_times
 from penstock.errors import CheckpointError
 from penstock.settings import Settings, nested, setting
-from penstock.spark import Checkpoint, FollowedTable, whole_column
+from penstock.spark import Checkpoint, FollowedTable, MergedTable, whole_column
 
 # The names that positions have in tables of the consuming job.
 _POSITION: Final = dict(
@@ -66,6 +66,7 @@ def start_lake(
     checkpoint = Checkpoint(spark, settings.run.checkpoint)
     checkpoint.check_key(lake.by)
     table = FollowedTable(spark, lake.table, _COLUMNS)
+    output = MergedTable(settings.output_table)
     if checkpoint.is_new():
         _check_history(table, checkpoint)
     checkpoint.forget_snapshot()
@@ -74,10 +75,11 @@ def start_lake(
     def write(totals: DataFrame, number: int) -> None:
         table.check_columns()
         totals.persist()  # the state is read once
-        merge_totals(totals, lake.by, settings.output_table)
+        merge_totals(totals, lake.by, output)
         lines.add(checkpoint.query_id(), number, {"out": totals.count()})
         totals.unpersist()
 
+    divide_state(spark)
     # Each batch has the totals that it changed, and windows are forgotten once they are over.
     stream = total(sales, lake.by).writeStream.outputMode("update").foreachBatch(write)
     stream = stream.option("checkpointLocation", settings.run.checkpoint)
@@ -94,24 +96,12 @@ def _check_history(table: FollowedTable, checkpoint: Checkpoint) -> None:
         )
 
 
-def merge_totals(totals: DataFrame, key: str, table: str) -> None:
-    """Write totals into DATABASE.TABLE of the lake, which has one row for each key and window.
-
-    It is created if it is missing. A batch that is written again changes no row.
-    """
+def merge_totals(totals: DataFrame, key: str, table: MergedTable) -> None:
+    """Write totals into a table of the lake, which has one row for each key and window."""
     edges = [F.col(f"{WINDOW}.{edge}").alias(f"{WINDOW}_{edge}") for edge in _EDGES]
     has_windows = WINDOW in totals.columns
     rows = totals.select(key, *(edges if has_windows else []), "sales", "orders")
-    columns = ", ".join(f"`{each.name}` {each.dataType.simpleString()}" for each in rows.schema)
-    same = [key, f"{WINDOW}_start"] if has_windows else [key]
-    spark = totals.sparkSession
-    spark.sql(f"CREATE TABLE IF NOT EXISTS lake.{table} ({columns}) USING iceberg")
-    rows.createOrReplaceTempView("new_totals")
-    spark.sql(
-        f"MERGE INTO lake.{table} AS old USING new_totals AS new"
-        f" ON {' AND '.join(f'old.`{name}` = new.`{name}`' for name in same)}"
-        " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
-    )
+    table.merge(rows, [key, f"{WINDOW}_start"] if has_windows else [key])
 
 
 def _prepare(rows: DataFrame, settings: LakeSettings, observation: Observation | str) -> DataFrame:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -17,12 +16,8 @@ from jobs.sales.lake import merge_totals
 from jobs.sales.reports import SalesLines
 from jobs.sales.results import make_records, print_table, write_records
 from jobs.sales.settings import StreamSettings
-from jobs.sales.summaries import drop_begun
-from penstock.spark import BatchId, Checkpoint
-
-# Spark's default, which nobody chose: 200 tasks for the state of a hundred countries.
-_DEFAULT_PARTITIONS: Final = "200"
-_PARTITIONS: Final = "4"
+from jobs.sales.summaries import divide_state, drop_begun
+from penstock.spark import BatchId, Checkpoint, MergedTable
 
 Write = Callable[[DataFrame, BatchId], None]
 
@@ -40,8 +35,7 @@ def start_totals(
     given = settings.begins()
     if begins := checkpoint.keep_start(given.isoformat() if given else ""):
         totals = drop_begun(totals, datetime.fromisoformat(begins))
-    if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
-        spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
+    divide_state(spark)
 
     def write_batch(rows: DataFrame, number: int) -> None:
         batch = checkpoint.batch_id(number)
@@ -61,7 +55,8 @@ def start_totals(
 def choose_write(settings: StreamSettings) -> Write:
     """Return the function that writes totals: to the output table and topic, or to the console."""
     key, kafka = settings.summary.by, settings.summary.kafka
-    topic, table = settings.output_topic, settings.output_table
+    topic = settings.output_topic
+    table = MergedTable(settings.output_table) if settings.output_table else None
 
     def to_console(totals: DataFrame, batch: BatchId) -> None:
         print(f"Batch {batch.number}")

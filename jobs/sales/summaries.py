@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.sales.records import POSITION, load_regions
@@ -20,6 +20,15 @@ WINDOW: Final = "window"  # a struct of start and end
 _LENGTH, _SLIDE = "10 minutes", "5 minutes"
 _DELAY: Final = "10 minutes"
 _MINUTE: Final = "yyyy-MM-dd HH:mm"
+# Spark's default, which nobody chose: 200 tasks for the state of a hundred countries.
+_DEFAULT_PARTITIONS: Final = "200"
+_PARTITIONS: Final = "4"
+
+
+def divide_state(spark: SparkSession) -> None:
+    """Divide the state of a stream into a few partitions, unless somebody has chosen a number."""
+    if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
+        spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
 
 
 def add_regions(sales: DataFrame, settings: ReportSettings) -> DataFrame:

@@ -12,6 +12,7 @@ import pytest
 from jobs.sales import main as sales
 from penstock.errors import CheckpointError
 from penstock.spark import session
+from penstock.spark.lake.iceberg import IcebergTable
 from tests.spark.records import NOON
 
 _COLUMNS = (
@@ -21,7 +22,17 @@ _COLUMNS = (
 _YEARS = 10**8  # minutes
 
 
-@pytest.mark.usefixtures("only_full_batches")
+@pytest.fixture
+def default_partitions(spark):
+    """Divide what is shuffled as Spark does by default."""
+    name = "spark.sql.shuffle.partitions"
+    chosen = spark.conf.get(name)
+    spark.conf.set(name, "200")
+    yield
+    spark.conf.set(name, chosen)
+
+
+@pytest.mark.usefixtures("default_partitions", "only_full_batches")
 def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(session, "build_session", lambda name: spark)
     database = f"sales_{secrets.token_hex(4)}"
@@ -50,6 +61,7 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
     (tmp_path / "spark/sales_regions.csv").write_text("country,region\nPeru,Latin America\n")
     append((0, 4.99, "Peru"), (1, 0.99, "Mali"))
     (first,) = follow("totals")
+    assert len(list((tmp_path / "totals/state/0").glob("[0-9]*"))) == 4
     spark.sql(f"ALTER TABLE lake.{database}.sales ADD COLUMN channel string")
     again = {"columns": f"{_COLUMNS}, channel string", "more": ("shop",)}
     append((0, 4.99, "Peru"), (2, 7.99, "Peru"), (_YEARS, 1000.0, "Peru"), **again)
@@ -66,7 +78,11 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
         (Counter(left_out=it["left_out"], future=it["future"]) for it in others), Counter()
     )
     assert counts == {"left_out": 1, "future": 1}
-    totals = spark.table(f"lake.{database}.totals").orderBy("country").collect()
+    name = f"lake.{database}.totals"
+    properties = IcebergTable(spark, name).properties()
+    assert properties["history.expire.max-snapshot-age-ms"] == "3600000"
+    assert properties["write.metadata.delete-after-commit.enabled"] == "true"
+    totals = spark.table(name).orderBy("country").collect()
     expected = [("Mali", "0.99", 1), ("Peru", "12.98", 2)]
     assert [(row.country, str(row.sales), row.orders) for row in totals] == expected
     file = (tmp_path / "spark_output/sales_by_country.csv").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.spark.lake.followed import FollowedTable
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
+from penstock.spark.lake.merged import MergedTable
 from penstock.spark.lake.widening import whole_column
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.lines import BatchLines
@@ -33,6 +34,7 @@ __all__ = [
     "KindSettings",
     "KnownVersions",
     "MaintainSettings",
+    "MergedTable",
     "Part",
     "ReadSettings",
     "ReplaySettings",
