@@ -221,10 +221,7 @@ def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def raise_sink_error(error: Exception) -> None:
-    """Raise the error that ended a task, if the text of Spark's error names a Penstock error.
-
-    Python prints the cause of an error before it.
-    """
+    """Raise the error that ended a task, if the text of Spark's error names a Penstock error."""
     if found := _ERROR_LINE.findall(str(error)):
-        name, message = found[-1]
+        name, message = found[-1]  # Python prints the cause of an error before the error itself
         raise _ERRORS_OF_TASKS[name](message) from error

@@ -41,7 +41,7 @@ def test_a_row_that_dynamodb_cannot_hold_is_named(item, monkeypatch: pytest.Monk
     client.call_each.return_value = [RowTooLargeError("Item size has exceeded")]
     monkeypatch.setattr(dynamodb, "open_client", lambda: client)
 
-    with pytest.raises(SinkRefusedError, match=r"^the row of app with id '7': (Item|found)"):
+    with pytest.raises(RowTooLargeError, match=r"^the row of app with id '7': (Item|found)"):
         write_changes("app", "id", [ItemChange({"id": "7", **item}, 1, 1, {})])
 
 

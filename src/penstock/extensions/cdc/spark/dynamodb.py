@@ -176,7 +176,7 @@ def _naming(table: str, key: str, change: ItemChange) -> Iterator[None]:
         yield
     except SinkRefusedError as error:
         row = f"the row of {table} with {key} {change.item[key]!r:.200}"
-        raise SinkRefusedError(f"{row}: {error}") from error
+        raise type(error)(f"{row}: {error}") from error
 
 
 def _write_first(table: str, change: ItemChange) -> bytes:
