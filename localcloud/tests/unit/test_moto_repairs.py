@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from botocore.utils import parse_to_aware_datetime
 from moto.moto_server import werkzeug_app
 
 from localcloud import moto_repairs
@@ -63,6 +64,26 @@ def test_a_module_is_repaired_when_it_is_imported(teapot):
 
     assert "teapot" not in sys.modules
     assert importlib.import_module("teapot").pour("cup") == "tea, milk"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2026-11-21T08:00:00Z", "2026-11-21T08:00:00.123456Z", "20261121T080000Z"),
+        *("2026-11-21T08Z", "21 Nov 2026 08:00 Z", "Sat, 21 Nov 2026 08:00:00 GMT", "0"),
+    ],
+)
+def test_a_time_is_read_as_botocore_reads_it(text):
+    repaired = moto_repairs._read_iso(parse_to_aware_datetime)
+
+    assert repaired(text) == parse_to_aware_datetime(text)
+
+
+def test_only_symmetric_keys_share_the_private_key_that_they_do_not_use():
+    make = moto_repairs._share_unused(lambda _spec: object())
+
+    assert make("SYMMETRIC_DEFAULT") is make("SYMMETRIC_DEFAULT")
+    assert make("RSA_2048") is not make("RSA_2048")
 
 
 def test_another_moto_is_checked_at_the_start(teapot, monkeypatch):

@@ -83,7 +83,7 @@ class _Handler(MotoRequestHandler):
             self._send("403 Forbidden", _PLAIN_TEXT, f"{objection}\n".encode())
             return
         environ["wsgi.input"] = io.BytesIO(body)
-        environ["wsgi.input_terminated"] = True  # with the body: werkzeug reads it at once
+        environ["wsgi.input_terminated"] = True  # the body is whole: nothing must count its bytes
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING", None)
         try:

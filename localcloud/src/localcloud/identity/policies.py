@@ -66,12 +66,12 @@ def read_statements(document: str | bytes | Mapping[str, Any] | None) -> list[St
     """Return the statements of a policy document, none if there is no document."""
     if not document:
         return []
-    policy = _read(document) if isinstance(document, str | bytes) else document
+    policy = _read_policy(document) if isinstance(document, str | bytes) else document
     return as_list(policy.get("Statement", []))
 
 
-@lru_cache(maxsize=1_024)  # the same few judge every call
-def _read(document: str | bytes) -> Mapping[str, Any]:
+@lru_cache(maxsize=1_024)  # a few policies judge every call
+def _read_policy(document: str | bytes) -> Mapping[str, Any]:
     policy: Mapping[str, Any] = json.loads(document)
     return policy
 
