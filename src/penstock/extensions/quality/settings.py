@@ -25,7 +25,11 @@ Since = int | date | None
 _TABLE: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _MOST_DAYS: Final = 36_500
 _count = partial(parse_count, least=0)
-parse_table = partial(parse_match, _TABLE)  # DATABASE.TABLE
+
+
+def parse_table(text: str) -> str:
+    """Return the name of a table, DATABASE.TABLE; raise ValueError for another text."""
+    return parse_match(_TABLE, text)
 
 
 def _parse_tables(text: str) -> tuple[str, ...]:
