@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.extensions.trace.lake import LakeFile
 
 _STEP: Final = "lake file"
+_LEAST_MS: Final = 10**8  # less is a date in days, or a time of a clock that was never set
 
 
 def find_file(
@@ -73,4 +74,5 @@ def _find_event_time(table: ReaderTable, decoded: DecodedRecord | None) -> int |
         return None
     if table.shape.event_time is None:
         return decoded.record.timestamp_ms
-    return find_event_time(decoded.event, table.shape)
+    found = find_event_time(decoded.event, table.shape)
+    return None if found is None or abs(found) < _LEAST_MS else found

@@ -16,7 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.exceptions import NoSuchTableError
-from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThan, LessThan
+from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThan, LessThan, Or
 from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.manifest import ManifestEntry
 from pyiceberg.table import FileScanTask, ManifestGroupPlanner, Table
@@ -60,7 +60,8 @@ def find_files(
         source: the place of the record.
         written_ms: Kafka's timestamp of it, if that is known: a topic that was created again has
             other records at its places.
-        event_ms: the value of its column `_event_time`, if that is known.
+        event_ms: its event time, if that is known: its column `_event_time` has that or, if they
+            are too far from each other, Kafka's timestamp.
 
     Raises:
         OperationError: the table cannot be read, is not there, or too many files may have it.
@@ -135,8 +136,15 @@ def _write_filter(
         place = And(place, equal(_WRITTEN, written.isoformat()))
     if event_time is None:
         return place
-    least, most = ((event_time + way).isoformat() for way in (-_NEAR, _NEAR))
-    return And(place, greater(EVENT_TIME, least), less(EVENT_TIME, most))
+    near = [
+        And(
+            greater(EVENT_TIME, (time - _NEAR).isoformat()),
+            less(EVENT_TIME, (time + _NEAR).isoformat()),
+        )
+        for time in (event_time, written)
+        if time is not None
+    ]
+    return And(place, Or(*near) if len(near) > 1 else near[0])
 
 
 def _plan_files(

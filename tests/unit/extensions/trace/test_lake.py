@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 
 from penstock.errors import OperationError
-from penstock.extensions.trace import lake
+from penstock.extensions.trace import files, lake
 from penstock.extensions.trace.files import find_file
 from penstock.extensions.trace.lake import find_files
 from penstock.extensions.trace.model import State
 from penstock.operations import ReaderTable
-from penstock.records import Source
+from penstock.records import RowShape, Source
 from tests.unit.extensions.trace.world import NOON, NOON_MS, World, world
 
 __all__ = ["world"]
@@ -47,6 +48,25 @@ def test_only_files_that_may_have_the_row_are_read(
     monkeypatch.setattr(lake, "_MOST_FILES", 1)
     with pytest.raises(OperationError, match="2 files may have the record, expected at most 1"):
         find_files(name, _SEVEN, None, NOON_MS)
+
+
+def test_a_row_with_an_event_time_that_is_far_from_kafkas_is_found(world: World) -> None:
+    """Its column `_event_time` has Kafka's timestamp."""
+    world.append(7)
+    world.append(7, event_time=NOON - timedelta(days=20), written=NOON - timedelta(days=1))
+    name = f"{world.lake}.readings"
+
+    (found,) = find_files(name, _SEVEN, NOON_MS, NOON_MS - 40 * 86_400_000)
+
+    assert found.rows == 1
+
+
+@pytest.mark.parametrize(("value", "known"), [(NOON_MS, NOON_MS), (20_779, None), ("?", None)])
+def test_a_date_is_not_the_event_time_of_a_row(value: int | str, known: int | None) -> None:
+    table = ReaderTable("lake", "readings", RowShape(("id",), event_time="paid"))
+    decoded = Mock(event={"paid": value})
+
+    assert files._find_event_time(table, decoded) == known
 
 
 def test_a_time_that_no_date_has_does_not_narrow_the_search(world: World) -> None:
