@@ -134,7 +134,6 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
     (topic,) = summary.read.topics
     sales, totals = (TopicSchemas.load(registry, name) for name in (topic, stream.output_topic))
     regions = load_regions(spark, summary.files.locate(summary.files.regions_file)).persist()
-
     table = MergedTable(stream.output_table) if stream.output_table else None
 
     def write(rows: DataFrame, batch: BatchId) -> None:

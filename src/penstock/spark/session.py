@@ -18,7 +18,7 @@ from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.settings.consume import read_settings
 from penstock.spark.state.files import read_text
 
-# What PySpark looks up again at each use: for most expressions, statements and errors of Java.
+# Those of most expressions, statements and errors of Java, each a class and its method.
 _LOOKED_UP: Final = (
     ("py4j", "reflection", "TypeUtil", "isInstanceOf"),
     ("PythonUtils", "toSeq"),
@@ -73,7 +73,7 @@ def build_session(name: str) -> SparkSession:
 
 
 def keep_lookups(spark: SparkSession) -> None:
-    """Keep classes of Java and their methods: each look-up is a call, or reads every jar."""
+    """Look up what PySpark uses most of Java, which it would look up again at each use."""
     for path in _LOOKED_UP:
         place: Any = spark.sparkContext._jvm
         for name in path:
