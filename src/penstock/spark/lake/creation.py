@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from penstock.errors import LakeHistoryError
+
+BOUNDED_METADATA: Final = {
+    # One commit per minute would leave half a million metadata files a year.
+    "write.metadata.delete-after-commit.enabled": "true",
+    # The list of snapshots is most of it, and is written again at each commit.
+    "write.metadata.compression-codec": "gzip",
+}
 
 
 def create_table(
@@ -19,7 +26,7 @@ def create_table(
     properties: Mapping[str, str],
     partition: str = "",
 ) -> None:
-    """Create the table `catalog.database.table` if it is missing.
+    """Create the table `catalog.database.table` if it is missing, with bounded metadata.
 
     Raises:
         LakeHistoryError: its folder has data files; nothing is created.
@@ -27,7 +34,8 @@ def create_table(
     if spark.catalog.tableExists(name):
         return
     _check_folder(spark, name)
-    listed = ", ".join(f"'{each}' = '{text}'" for each, text in properties.items())
+    given = {**BOUNDED_METADATA, **properties}
+    listed = ", ".join(f"'{each}' = '{text}'" for each, text in given.items())
     parts = f" PARTITIONED BY ({partition})" if partition else ""
     spark.sql(
         f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg{parts} "

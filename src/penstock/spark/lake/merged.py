@@ -15,8 +15,6 @@ from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 _PROPERTIES: Final = {
     # A batch may write all rows again, and each snapshot keeps those that it replaced.
     MAX_AGE: str(HOUR_MS),
-    "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.compression-codec": "gzip",
 }
 
 

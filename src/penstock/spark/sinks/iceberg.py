@@ -22,7 +22,7 @@ from penstock.errors import CheckpointInUseError, Reason, SettingsError
 from penstock.settings import setting
 from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.conversion import EventTime, find_inexact, project_event, quote, write_type
-from penstock.spark.lake.creation import create_table
+from penstock.spark.lake.creation import BOUNDED_METADATA, create_table
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import (
     LAKE_CATALOG,
@@ -68,10 +68,6 @@ _PROPERTIES: Final = {
     "commit.retry.num-retries": "10",
     "format-version": "2",
     MAX_AGE: str(DEFAULT_AGE_MS),
-    # One commit per minute would leave half a million metadata files a year.
-    "write.metadata.delete-after-commit.enabled": "true",
-    # The list of snapshots is most of it, and is written again at each commit.
-    _COMPRESSION: "gzip",
     # Lets an append be staged, and published if nobody has published the same (`Lake._publish`).
     _WAP_ENABLED: "true",
     # By day, all rows of a batch would go to one task. A task has a file open for each day instead,
@@ -265,7 +261,7 @@ class Lake(AppendSink):
         the id in the same commit that publishes (docs/adr/0014-lease-and-fence.md).
         """
         given = table.properties()
-        wanted = {_COMPRESSION: _PROPERTIES[_COMPRESSION], **given, _WAP_ENABLED: "true"}
+        wanted = {_COMPRESSION: BOUNDED_METADATA[_COMPRESSION], **given, _WAP_ENABLED: "true"}
         if wanted != given:
             table.set_properties(dict(wanted.items() - given.items()))
         attempt = uuid4().hex

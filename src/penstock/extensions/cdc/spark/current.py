@@ -67,8 +67,6 @@ _PROPERTIES: Final = {
     "write.merge.distribution-mode": "none",
     "write.delete.distribution-mode": "none",
     "commit.retry.num-retries": "10",
-    "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.compression-codec": "gzip",
 }
 _RANGED: Final = (DateType, NumericType, StringType)
 _DAY_SECONDS: Final = 86_400

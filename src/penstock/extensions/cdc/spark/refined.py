@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.extensions.cdc.spark.sink import ChangeBatch
+from penstock.spark.lake.creation import BOUNDED_METADATA
 from penstock.spark.lake.expiration import HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 
@@ -19,8 +20,7 @@ _MADE_FOR: Final = "penstock.made-for"
 _PROPERTIES: Final = {
     # Each snapshot is a whole copy of the result.
     MAX_AGE: str(HOUR_MS),
-    "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.compression-codec": "gzip",
+    **BOUNDED_METADATA,
     "write.parquet.compression-codec": "snappy",
 }
 
