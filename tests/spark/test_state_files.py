@@ -100,14 +100,13 @@ def test_a_file_that_changed_since_it_was_written(files: StateFiles, tmp_path: P
         files.read("a")
 
 
-def test_a_number_is_never_given_twice_although_an_old_file_was_removed(files: StateFiles) -> None:
-    for text in ("first", "second", "third"):
-        files.append(text)
-    files.delete(files.names()[0])
+def test_a_file_replaces_all_before_it_by_the_next_number(files: StateFiles) -> None:
+    files.replace("first")
+    files.write(f"{2:020d}.json", "of a job that ended before it deleted the first one")
 
-    files.append("fourth")
+    files.replace("third")
 
-    assert [files.read(name) for name in files.names()] == ["second", "third", "fourth"]
+    assert {name: files.read(name) for name in files.names()} == {f"{3:020d}.json": "third"}
 
 
 def test_a_file_system_that_refuses(files: StateFiles) -> None:

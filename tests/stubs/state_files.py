@@ -22,9 +22,13 @@ class MemoryFiles(dict[str, str]):
         """Delete a file if it exists."""
         self.pop(name, None)
 
-    def append(self, text: str) -> None:
-        """Write a file with the next number."""
-        self.write(f"{len(self) + 1:020d}.json", text)
+    def replace(self, text: str) -> None:
+        """Write a file with the next number, and delete the others."""
+        names = self.names()
+        last = int(names[-1].removesuffix(".json")) if names else 0
+        self.write(f"{last + 1:020d}.json", text)
+        for name in names:
+            self.delete(name)
 
     def locate(self, name: str) -> str:
         """Say where a file is."""

@@ -236,7 +236,7 @@ def check_routes(
 ) -> None:
     """Store the routes of a job whose next batch is `batch`.
 
-    Each change creates a file, `NUMBER.json`, with the tables by schema name.
+    They are in a file, `NUMBER.json`, which each change replaces: the tables by schema name.
 
     Raises:
         CheckpointError: that batch is half done with other routes.
@@ -252,4 +252,4 @@ def check_routes(
             f"{kept}, found {text}, expected the same until it is over: start once with those and "
             "--trigger available-now, then with these"
         )
-    files.append(text)
+    files.replace(text)

@@ -117,10 +117,11 @@ class StateFiles:
             if self.read(name) != text:
                 raise _in_use(path) from error
 
-    def append(self, text: str, names: Sequence[str] | None = None) -> None:
-        """Write a file whose name is the number after the last one; earlier ones may be missing.
+    def replace(self, text: str, names: Sequence[str] | None = None) -> None:
+        """Write a file whose name is the number after the last one, and delete those before it.
 
-        `names` are those of the files that were there, by default those that are there now.
+        The last file is whole at any time. `names` are those of the files that were there, by
+        default those that are there now.
 
         Raises:
             CheckpointInUseError: another job has written that file.
@@ -129,6 +130,8 @@ class StateFiles:
         found = self.names() if names is None else names
         numbers = [int(name.removesuffix(".json")) for name in found]
         self.write(f"{max(numbers, default=0) + 1:020d}.json", text)
+        for name in found:
+            self.delete(name)
 
     def delete(self, name: str) -> None:
         """Delete a file if it exists."""

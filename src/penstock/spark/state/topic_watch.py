@@ -79,9 +79,10 @@ class _Topics:
 class TopicWatch:
     """Checks the topics of each batch before it is taken, and keeps them beside the checkpoint.
 
-    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name, the next
-    offset of each partition that is away, and the first of those that are new. `topics` are those
-    that the job is told to read; if given, it may have lost access to others by now.
+    They are in a file there, `NUMBER.json`, which each change replaces: the ids of all topics by
+    name, the next offset of each partition that is away, and the first of those that are new.
+    `topics` are those that the job is told to read; if given, it may have lost access to others by
+    now.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class TopicWatch:
 
     def _store(self, topics: _Topics) -> None:
         if topics != self._known:
-            self._files.append(str(topics))
+            self._files.replace(str(topics))
             self._known = topics
 
     def _read_topics(self, name: str) -> _Topics:

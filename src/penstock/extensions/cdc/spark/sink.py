@@ -125,9 +125,7 @@ class LogStates:
         """Write a state in place of those before; that of a job that takes the lease stays."""
         before = self._files.names()
         lease.check()
-        self._files.append(str(state), before)
-        for each in before:
-            self._files.delete(each)
+        self._files.replace(str(state), before)
 
 
 @dataclass(slots=True)
