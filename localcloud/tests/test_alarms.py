@@ -279,11 +279,15 @@ def test_a_failed_job_run_is_published_by_a_rule(made, client, topic, account):
     assert wait_until("the message", topic.messages) == [f'"see {run}"']
 
 
-def test_events_go_to_topics_only(made):
+def test_events_go_whole_to_topics_only(made, topic):
     made("events").put_rule(Name="r", EventPattern='{"source": ["aws.s3"]}')
     arn = f"arn:aws:lambda:{_REGION}:111111111111:function:f"
-    with pytest.raises(ClientError, match="SNS topics only; found the target arn:aws:lambda"):
-        made("events").put_targets(Rule="r", Targets=[{"Id": "t", "Arn": arn}])
+    for target, said in [
+        ({"Arn": arn}, "SNS topics only; found the target arn:aws:lambda"),
+        ({"Arn": topic.arn, "InputPath": "$.detail"}, "no InputPath; found \\$.detail, expected"),
+    ]:
+        with pytest.raises(ClientError, match=said):
+            made("events").put_targets(Rule="r", Targets=[{"Id": "t", **target}])
 
 
 def test_triggers_that_start_no_function_are_refused(made, topic):

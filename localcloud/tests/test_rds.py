@@ -135,6 +135,29 @@ def test_a_dynamic_parameter_applies_at_once(rds, server):
     wait_until("it is applied", lambda: query(server, "show max_slot_wal_keep_size") == "1GB")
 
 
+def test_a_dynamic_parameter_may_wait_for_a_reboot(rds, server):
+    set_parameter(rds, "max_slot_wal_keep_size", "2048", "immediate")
+    set_parameter(rds, "idle_session_timeout", "60000")
+    wait_until("one is applied", lambda: query(server, "show max_slot_wal_keep_size") == "2GB")
+    waiting = query(server, "show idle_session_timeout"), parameters_state(rds)
+    assert waiting == ("0", "pending-reboot")
+
+    rds.reboot_db_instance(DBInstanceIdentifier="films")
+    await_state(rds, "available")
+
+    assert query(server, "show idle_session_timeout") == "1min"
+
+
+def test_another_major_version_is_refused(rds):
+    other = {"DBInstanceIdentifier": "films", "AllowMajorVersionUpgrade": True}
+    with pytest.raises(ClientError, match=r"does not have PostgreSQL 11\.1: this machine has"):
+        rds.modify_db_instance(EngineVersion="11.1", **other)
+    rds.modify_db_instance(EngineVersion=INSTANCE["EngineVersion"], **other)
+    await_state(rds, "available")
+
+    assert show(rds)["EngineVersion"] == find_programs().version
+
+
 @pytest.mark.parametrize(
     ("name", "method", "said"),
     [

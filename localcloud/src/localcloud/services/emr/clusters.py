@@ -156,14 +156,6 @@ def set_termination_protection(call: Call, clusters: Clusters) -> dict[str, Any]
     return {}
 
 
-@cluster_operation("SetVisibleToAllUsers")
-def set_visible_to_all_users(call: Call, clusters: Clusters) -> dict[str, Any]:
-    """Store the flag, which IAM's policies made meaningless."""
-    for cluster in _named(call, clusters):
-        cluster.asked["VisibleToAllUsers"] = call.params["VisibleToAllUsers"]
-    return {}
-
-
 @cluster_operation("TerminateJobFlows")
 def terminate_job_flows(call: Call, clusters: Clusters) -> dict[str, Any]:
     """End clusters; steps that wait or run are cancelled."""

@@ -23,6 +23,9 @@ _log = logging.getLogger(__name__)
 def put_targets(call: Call) -> HttpAnswer:
     """Let moto store the targets, if they are topics: nothing else is delivered here."""
     for target in call.params["Targets"]:
+        if "InputPath" in target:
+            said = f"localcloud delivers no InputPath; found {target['InputPath']}"
+            raise AwsError("ValidationException", f"{said}, expected an InputTransformer")
         if target["Arn"].split(":")[2] != "sns":
             raise AwsError(
                 "ValidationException",

@@ -48,7 +48,5 @@ SERVICE = Service(
             "TdeCredentialPassword UseDefaultProcessorFeatures"
         ),
         "RebootDBInstance": "ForceFailover",
-        "StartDBInstance": "DBCapacityReservationIdentifier",
-        "StopDBInstance": "DetachFromDBCapacityReservation",
     },
 )

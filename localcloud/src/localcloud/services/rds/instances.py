@@ -23,7 +23,6 @@ from localcloud.services.rds.lifecycle import (
     find_instance,
     reboot,
     reload,
-    start,
     work,
 )
 from localcloud.services.rds.programs import find_programs
@@ -42,8 +41,7 @@ def create_db_instance(call: Call) -> HttpAnswer:
     answer = call.forward()
     instance = find_instance(call)
     if answer.status == _OK and instance is not None:
-        if "." not in instance.engine_version:  # RDS chooses the minor version
-            instance.engine_version = find_programs().version
+        _choose_minor_version(instance)
         password = _manage_password(instance) or call.params["MasterUserPassword"]
         create_database(call.cloud, instance, password)
         body = answer.body.replace(_AVAILABLE, _AVAILABLE.replace(b"available", b"creating"))
@@ -55,11 +53,14 @@ def create_db_instance(call: Call) -> HttpAnswer:
 def modify_db_instance(call: Call) -> HttpAnswer:
     """Let moto keep the changes, and apply them; localcloud has no maintenance window."""
     _check_password(call.params.get("MasterUserPassword"))
+    if "EngineVersion" in call.params:
+        _check_version(call.params["EngineVersion"])
     database = _find_available(call)
     if "MasterUserPassword" not in call.params and call.params.get("ManageMasterUserPassword"):
         raise _not_implemented("ManageMasterUserPassword of an existing instance")
     answer = call.forward()
     if answer.status == _OK:
+        _choose_minor_version(database.instance)
         work(database, "modifying", lambda: _apply(database, call.params))
     return answer
 
@@ -70,26 +71,6 @@ def reboot_db_instance(call: Call) -> HttpAnswer:
     database = _find_available(call)
     work(database, "rebooting", lambda: reboot(database))
     return call.forward()
-
-
-@operation("rds", "StopDBInstance")
-def stop_db_instance(call: Call) -> HttpAnswer:
-    """Stop PostgreSQL; its address stays."""
-    database = _find_available(call)
-    answer = call.forward()
-    with database.lock:
-        database.server.stop()
-    return answer
-
-
-@operation("rds", "StartDBInstance")
-def start_db_instance(call: Call) -> HttpAnswer:
-    """Start PostgreSQL again."""
-    answer = call.forward()
-    if answer.status == _OK:
-        database = _find(call)
-        work(database, "starting", lambda: start(database))
-    return answer
 
 
 @operation("rds", "DeleteDBInstance")
@@ -145,6 +126,12 @@ def _check_version(version: str | None) -> None:
             f"PostgreSQL {version or 'of no EngineVersion'}: this machine has {found}; set "
             f"EngineVersion to {major}"
         )
+
+
+def _choose_minor_version(instance: DBInstance) -> None:
+    """Do as RDS, where the version that was asked for is a major one."""
+    if "." not in instance.engine_version:
+        instance.engine_version = find_programs().version
 
 
 def _manage_password(instance: DBInstance) -> str | None:

@@ -21,9 +21,10 @@ from localcloud.network import Node, Nodes, load_network
 from localcloud.network.loopback import LoopbackAddresses
 from localcloud.services.rds.parameters import (
     find_group,
+    find_settings,
     forces_tls,
-    only_static,
-    read_settings,
+    read_values,
+    reload_values,
 )
 from localcloud.services.rds.postgres import Master, PostgresServer
 
@@ -34,32 +35,33 @@ class _Addresses(LoopbackAddresses):
 
 @dataclass(slots=True)
 class Database:
-    """An instance of moto's, its server, and the static settings that it was started with."""
+    """An instance of moto's, its server, and the values of parameters that this has."""
 
     instance: DBInstance
     server: PostgresServer
     interface_id: str
-    static: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
     reason: str = ""
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings of its parameter group."""
-        return read_settings(self._group)
+        """The settings of its PostgreSQL."""
+        return find_settings(self.values)
 
     @property
     def force_tls(self) -> bool:
-        """Whether its parameter group wants encrypted connections."""
-        return forces_tls(self._group)
+        """Whether it wants encrypted connections."""
+        return forces_tls(self.values)
 
     @property
     def pending_reboot(self) -> bool:
-        """Whether static parameters have changed since it started."""
-        return self.static != only_static(self.settings)
+        """Whether parameters of its group wait for a reboot."""
+        return self.values != read_values(self.group)
 
     @property
-    def _group(self) -> Any:
+    def group(self) -> Any:
+        """Its parameter group, None for a default one."""
         instance = self.instance
         return find_group(instance.account_id, instance.region, instance.db_parameter_group_name)
 
@@ -100,7 +102,7 @@ def create_database(cloud: Cloud, instance: DBInstance, password: str) -> None:
     master = Master(str(instance.master_username), password, instance.db_name or "")
 
     def create() -> None:
-        database.static = only_static(database.settings)
+        database.values = read_values(database.group)
         server.create(master, database.settings, force_tls=database.force_tls)
         cloud.state(Authorities).add(instance.arn, server.ca_file)
         ports = frozenset({server.port})
@@ -134,15 +136,15 @@ def reboot(database: Database) -> None:
 
 def start(database: Database) -> None:
     """Start the server with the present parameters."""
-    database.static = only_static(database.settings)
+    database.values = read_values(database.group)
     database.server.start(database.settings, force_tls=database.force_tls)
 
 
 def reload(database: Database) -> None:
-    """Apply the dynamic parameters; static ones wait for a reboot."""
+    """Apply the parameters that wait for no reboot."""
     if database.server.running:
-        settings = {**database.settings, **database.static}
-        database.server.configure(settings, force_tls=database.force_tls)
+        database.values = reload_values(database.group, database.values)
+        database.server.configure(database.settings, force_tls=database.force_tls)
 
 
 def delete_database(cloud: Cloud, database: Database) -> None:

@@ -32,7 +32,7 @@ def describe_db_parameters(call: Call) -> dict[str, Any]:
 
 @operation("rds", "ModifyDBParameterGroup")
 def modify_db_parameter_group(call: Call) -> HttpAnswer:
-    """Check the parameters and let moto keep them; dynamic ones apply at once."""
+    """Check the parameters and let moto keep them; those for which it is said apply at once."""
     for given in call.params["Parameters"]:
         check_parameter(given["ParameterName"], given.get("ApplyMethod", "immediate"))
     answer = call.forward()

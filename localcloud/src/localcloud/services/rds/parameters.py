@@ -13,6 +13,7 @@ from localcloud.services.rds.programs import find_programs
 
 _REPLICATION = "rds.logical_replication"
 _FORCE_TLS = "rds.force_ssl"
+_REBOOT = "pending-reboot"
 # Parameters of RDS beside PostgreSQL's own, and whether they need a reboot.
 _OF_RDS = {_REPLICATION: True, _FORCE_TLS: False}
 # RDS User Guide, "Working with parameters on your RDS for PostgreSQL DB instance": RDS sets these.
@@ -27,22 +28,35 @@ _NOT_MODIFIABLE = frozenset(
 _DEFAULTS = {"max_replication_slots": "20", "max_wal_senders": "20"}
 
 
-def read_settings(group: DBParameterGroup | None) -> dict[str, str]:
-    """Return PostgreSQL's settings of a parameter group."""
-    given = _read_values(group)
-    settings = {name: value for name, value in given.items() if name not in _OF_RDS}
-    level = "logical" if given.get(_REPLICATION) == "1" else "replica"
+def read_values(group: DBParameterGroup | None) -> dict[str, str]:
+    """Return the values that a parameter group gives, by the names of parameters."""
+    parameters = {} if group is None else group.parameters
+    return {
+        name: str(given["ParameterValue"])
+        for name, given in parameters.items()
+        if "ParameterValue" in given
+    }
+
+
+def reload_values(group: DBParameterGroup | None, before: dict[str, str]) -> dict[str, str]:
+    """Return the values of a group without a reboot; what waits for one is as before."""
+    parameters = {} if group is None else group.parameters
+    waiting = {name for name, given in parameters.items() if given.get("ApplyMethod") == _REBOOT}
+    waiting |= {name for name in (*parameters, *before) if _is_static(name)}
+    kept = {name: value for name, value in before.items() if name in waiting}
+    return kept | {k: value for k, value in read_values(group).items() if k not in waiting}
+
+
+def find_settings(values: dict[str, str]) -> dict[str, str]:
+    """Return PostgreSQL's settings for the values of parameters."""
+    settings = {name: value for name, value in values.items() if name not in _OF_RDS}
+    level = "logical" if values.get(_REPLICATION) == "1" else "replica"
     return {**_DEFAULTS, **settings, "wal_level": level}
 
 
-def forces_tls(group: DBParameterGroup | None) -> bool:
+def forces_tls(values: dict[str, str]) -> bool:
     """Return whether connections must be encrypted: RDS's default from PostgreSQL 15 on."""
-    return _read_values(group).get(_FORCE_TLS, "1") == "1"
-
-
-def only_static(settings: dict[str, str]) -> dict[str, str]:
-    """Return the settings that need a reboot."""
-    return {name: value for name, value in settings.items() if _is_static(name)}
+    return values.get(_FORCE_TLS, "1") == "1"
 
 
 def describe_parameters(group: DBParameterGroup) -> list[dict[str, Any]]:
@@ -52,7 +66,7 @@ def describe_parameters(group: DBParameterGroup) -> list[dict[str, Any]]:
     return [
         {
             "ParameterName": name,
-            "ApplyMethod": "pending-reboot",
+            "ApplyMethod": _REBOOT,
             "ApplyType": "static" if _is_static(name) else "dynamic",
             "IsModifiable": True,
             **given.get(name, {}),
@@ -68,15 +82,6 @@ def find_group(account: str, region: str, name: str | None) -> DBParameterGroup 
         name or ""
     )
     return found
-
-
-def _read_values(group: DBParameterGroup | None) -> dict[str, str]:
-    parameters = {} if group is None else group.parameters
-    return {
-        name: str(given["ParameterValue"])
-        for name, given in parameters.items()
-        if "ParameterValue" in given
-    }
 
 
 def check_parameter(name: str, method: str) -> None:
