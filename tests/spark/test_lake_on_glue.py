@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
+from localcloud.faults import Faults, Kind
+from penstock.attempts import Attempts
 from penstock.errors import LakeHistoryError
 from penstock.extensions.drift.inspection import TableTarget, inspect_tables, sync_tables
 from penstock.extensions.quality import QualitySettings
@@ -18,6 +21,7 @@ from penstock.spark.columns import read_columns, to_spark
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.query.outages import retry_outages
 from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import read_event
 from tests.spark.changes import CdcJob, Source
@@ -80,6 +84,30 @@ def test_batches_of_two_queries_at_once_are_there_once(glue_spark, database, ask
         ("b1", None, None, None, 1),
         ("first", None, None, None, None),
     ]
+
+
+@pytest.fixture(params=[("InternalServiceException", 500), ("ThrottlingException", 400)])
+def begin_outage(request, cloud):
+    """Let Glue refuse its next calls, more than Iceberg tries; for S3 it has minutes of its own."""
+    code, status = request.param
+    faults = cloud.state(Faults)
+    yield lambda: faults.add(kind=Kind.ERROR, service="glue", code=code, status=status, calls=8)
+    faults.clear()
+
+
+def test_a_batch_is_written_again_while_glue_is_down(
+    glue_spark, database, ask, begin_outage, caplog
+):
+    lake = Lake(glue_spark, f"{database}.t")
+    lake.write(make_rows(glue_spark, "n bigint", (0,)), part(0, 0))
+    rows = make_rows(glue_spark, "n bigint", (1,), first=1)
+    outage = begin_outage()
+
+    retry_outages(partial(lake.write, rows, part(1, 0)), Attempts(1, 1, 60), lambda: True)
+
+    assert outage.broken == 8
+    assert caplog.text.count(f"Service: Glue, Status Code: {outage.status}") == 2
+    assert ask("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
 
 
 def test_a_table_that_the_catalog_lost_is_not_created_again_over_its_files(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -16,7 +17,8 @@ from penstock.errors import (
     SinkAccessDeniedError,
     SinkUnavailableError,
 )
-from penstock.spark.query.stream import StreamQuery, retry_outages
+from penstock.spark.query.outages import retry_outages
+from penstock.spark.query.stream import StreamQuery
 from tests.stubs.clock import FakeTime
 
 
@@ -35,6 +37,54 @@ def test_an_outage_that_ends(kind, caplog) -> None:
 
     assert write_batch.call_count == 3
     assert caplog.text.count("the batch is written again: down") == 2
+
+
+class _JavaError(Py4JJavaError):
+    def __init__(self, text: str) -> None:
+        self.text = f"An error occurred while calling o1.refresh.\n: {text}\n\tat a.B.c(B.java:1)"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_GLUE = "software.amazon.awssdk.services.glue.model"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{_GLUE}.InternalServiceException: why (Service: Glue, Status Code: 500, Request ID: 1)",
+        f"{_GLUE}.GlueException: Rate exceeded (Service: Glue, Status Code: 400, Request ID: 1)",
+        "com.amazonaws.SlowDown: Slow (Service: Amazon S3; Status Code: 503; Error Code: SlowDown)",
+        "software.amazon.awssdk.core.exception.SdkClientException: Unable to execute HTTP request: "
+        "Connect to glue.eu-central-1.amazonaws.com timed out",
+        "org.apache.iceberg.exceptions.CommitStateUnknownException: Read timed out",
+    ],
+)
+def test_an_outage_that_iceberg_or_hadoop_reports(said, caplog) -> None:
+    write_batch = Mock(side_effect=[_JavaError(said), None])
+
+    _write_batch(write_batch)
+
+    assert write_batch.call_count == 2
+    assert caplog.messages == [f"the batch is written again: {said}"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.lang.IllegalStateException: no column",
+        f"{_GLUE}.AccessDeniedException: no (Service: Glue, Status Code: 400, Request ID: 1)",
+        "software.amazon.awssdk.core.exception.SdkClientException: Unable to load credentials",
+    ],
+)
+def test_other_errors_of_java_end_the_query(said) -> None:
+    write_batch = Mock(side_effect=_JavaError(said))
+
+    with pytest.raises(Py4JJavaError):
+        _write_batch(write_batch)
+
+    assert write_batch.call_count == 1
 
 
 def test_an_outage_that_lasts() -> None:

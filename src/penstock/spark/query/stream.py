@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -16,14 +15,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.attempts import Attempts
 from penstock.consuming import ErrorSink
-from penstock.errors import (
-    BrokerUnavailableError,
-    RegistryUnavailableError,
-    SinkUnavailableError,
-)
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.query.lines import BatchLines
+from penstock.spark.query.outages import retry_outages
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts, write_report
 from penstock.spark.query.source import read_ranges
@@ -40,10 +35,7 @@ from penstock.spark.state.schema_ledger import Ledger
 from penstock.spark.state.topic_watch import TopicChanges, TopicWatch
 from penstock.tables import BatchId
 
-_LOG = logging.getLogger(__name__)
 _ATTEMPTS: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=300)
-_MOST_OUTAGES: Final = 3  # of a batch
-_OUTAGES: Final = (BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError)
 
 
 class Watch:
@@ -106,35 +98,6 @@ class KafkaWatch(Watch):
         lost = self._losses.check(spark, number, changes.planned, found)
         self._topics.remember()
         return (*changes.lost, *lost)
-
-
-def retry_outages(
-    write_batch: Callable[[], None], attempts: Attempts, is_active: Callable[[], bool]
-) -> None:
-    """Write a batch; if a service is down, write it again while the query is active.
-
-    Everything that a batch does is idempotent. If the query ended instead, all that Spark has
-    compiled would be lost. The time of the attempts counts from the outage: one that comes after a
-    longer time of work is another outage, of which there are few.
-
-    Raises:
-        PenstockError: as `write_batch` does; that of an outage after the last attempt.
-    """
-    pauses: Iterator[None] | None = None
-    outages = 0
-    while True:
-        started = attempts.clock()
-        try:
-            return write_batch()
-        except _OUTAGES as error:
-            _LOG.warning("the batch is written again: %s", error)
-            if pauses is None or attempts.clock() - started > attempts.total_seconds:
-                outages += 1
-                pauses = iter(attempts)
-                next(pauses)  # the attempt that failed
-            is_over = outages > _MOST_OUTAGES or next(pauses, True)
-            if is_over or not is_active():
-                raise
 
 
 @contextmanager
@@ -212,7 +175,7 @@ class StreamQuery:
 
         def write(records: DataFrame, number: int) -> None:
             def is_active() -> bool:
-                query = checkpoint.query_id()
+                query = checkpoint.batch_id(number).query
                 return any(str(each.id) == query for each in spark.streams.active)
 
             retry_outages(partial(write_batch, records, number), self.attempts, is_active)
