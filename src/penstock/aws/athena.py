@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,12 +21,14 @@ from penstock.errors import (
     OperationError,
     SettingsError,
     SinkAccessDeniedError,
+    SinkError,
     SinkUnavailableError,
 )
 
 if TYPE_CHECKING:
     from botocore.session import Session
 
+_LOG = logging.getLogger(__name__)
 _ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=60, jitter=True)
 _SCAN_LIMIT: Final = "Bytes scanned limit"
 _OPEN: Final = ("QUEUED", "RUNNING")
@@ -147,11 +150,19 @@ class Athena:
                     return execution
         finally:
             if not is_over:  # too late, or interrupted: nobody waits for its result
-                self._call(self._athena, "StopQueryExecution", asked)
+                self._stop(query)
         told = f"Athena's query {query} did not end within {waits.total_seconds:.0f} s"
         if waits != self._waits:
             told += f", which were left of {self._total_seconds:.0f} s for all queries together"
         raise SinkUnavailableError(f"{told}, so it was stopped")
+
+    def _stop(self, query: str) -> None:
+        """Try once to stop a query; that it cannot be stopped hides no other error."""
+        asked = {"QueryExecutionId": query}
+        try:
+            self._call(self._athena, "StopQueryExecution", asked, seconds=0)
+        except (OperationError, SinkError) as error:
+            _LOG.warning("Athena's query %s goes on: %s", query, error)
 
     def _check(self, query: str, status: Mapping[str, Any]) -> None:
         if status["State"] == "SUCCEEDED":
@@ -182,11 +193,17 @@ class Athena:
         return tuple(dict(zip(names, line, strict=True)) for line in lines[1:])
 
     def _call(
-        self, client: AwsClient, operation: str, request: Mapping[str, Any]
+        self,
+        client: AwsClient,
+        operation: str,
+        request: Mapping[str, Any],
+        seconds: float = math.inf,
     ) -> dict[str, Any]:
-        """Make a call, and retry failures that may be temporary."""
+        """Make a call, and retry failures that may be temporary, while the queries have time."""
         body, cause = json.dumps(request).encode(), None
-        for _ in self._attempts:
+        left = max(0, self._deadline - self._waits.clock())
+        most = min(self._attempts.total_seconds, left, seconds)
+        for _ in replace(self._attempts, total_seconds=most):
             try:
                 answer = client.send(operation, body)
             except (OSError, HTTPException) as error:
@@ -206,6 +223,4 @@ class Athena:
                 raise _MissingError(f"{operation} was refused: {problem}")
             if not skewed and fault not in {Fault.THROTTLED, Fault.DOWN}:
                 raise OperationError(f"{operation} was refused: {problem}")
-        raise SinkUnavailableError(
-            f"{operation} failed for {self._attempts.total_seconds:g} s: {problem}"
-        ) from cause
+        raise SinkUnavailableError(f"{operation} failed for {most:.0f} s: {problem}") from cause

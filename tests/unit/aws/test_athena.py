@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from penstock.attempts import Attempts
 from penstock.aws import Answer, Athena, athena
 from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
+from tests.stubs.clock import FakeTime
 
 _THROTTLED = ("ThrottlingException", 400)
 _ENDED = {"Status": {"State": "SUCCEEDED"}, "Statistics": {"DataScannedInBytes": 7}}
@@ -100,6 +101,34 @@ def test_a_query_that_does_not_end_is_stopped(asked: Any) -> None:
         asked(service)
 
     assert service.calls[-1] == "StopQueryExecution"
+
+
+def test_a_query_that_cannot_be_stopped_hides_no_error(
+    asked: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    denied = ("AccessDeniedException", 400)
+    service = Service(GetQueryExecution=[denied], StopQueryExecution=[denied])
+
+    with pytest.raises(SinkAccessDeniedError, match=r"^GetQueryExecution was denied"):
+        asked(service)
+
+    assert "query q goes on: StopQueryExecution was denied" in caplog.text
+
+
+def test_calls_are_repeated_no_longer_than_all_queries_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    time, service = FakeTime(), Service(GetQueryExecution=[_THROTTLED])
+    monkeypatch.setattr(athena, "AwsClient", lambda *_: service)
+    attempts = Attempts(1, 5, 60, sleep=time.sleep, clock=time.clock)
+    made = Athena("w", 600, SimpleNamespace(), total_seconds=9, attempts=attempts)  # type: ignore[arg-type]
+    monkeypatch.setattr(made, "_waits", attempts)
+    monkeypatch.setattr(made, "_deadline", time.clock() + 9)
+
+    with pytest.raises(SinkUnavailableError, match=r"^GetQueryExecution failed for 9 s: Thr"):
+        made.ask("SELECT 1", "lake")
+
+    assert sum(time.pauses) <= 9
 
 
 def test_queries_share_the_time_that_all_of_them_have(monkeypatch: pytest.MonkeyPatch) -> None:
