@@ -135,7 +135,7 @@ def classify(error: Exception) -> Fault:
         )
     if isinstance(error, _NO_CREDENTIALS):
         is_local = error.kwargs.get("provider") in _LOCAL_PROVIDERS
-        return Fault.UNKNOWN if is_local else Fault.DENIED
+        return Fault.DOWN if is_local else Fault.DENIED
     if isinstance(error, ConnectionError | HTTPClientError | OSError | HTTPException):
         return Fault.DOWN
     return Fault.UNKNOWN

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.attempts import Attempts
-from penstock.aws import Answer, AwsClient, Fault, Service, classify_answer
+from penstock.aws import Answer, AwsClient, Fault, Service, classify, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import (
     RowExistsError,
@@ -38,6 +38,7 @@ Body = bytes | Callable[[], bytes]
 
 # The errors of a parser whose input has another shape.
 _UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
+_TEMPORARY: Final = {Fault.THROTTLED, Fault.DOWN}
 _KINDS: dict[Fault, type[SinkError]] = {
     Fault.DENIED: SinkAccessDeniedError,
     Fault.SKEWED: SinkAccessDeniedError,
@@ -123,8 +124,11 @@ class DynamoDbClient:
             try:
                 made = [_make_body(bodies[place]) for place in left]
                 answers = self._client.send_each(operation, made)
-            except (BotoCoreError, ClientError) as error:
-                raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
+            except (BotoCoreError, ClientError) as error:  # of the credentials
+                if classify(error) not in _TEMPORARY:
+                    raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
+                problem = _FailedForNowError(str(error))
+                continue
             for place, body, answer in zip(left, made, answers, strict=True):
                 try:
                     outcomes[place] = self._read_answer(operation, body, answer, read)
@@ -165,7 +169,7 @@ class DynamoDbClient:
         code, message = answer.read_error()
         problem = f"{code}: {message}"
         fault = classify_answer(code, answer.status)
-        if fault in {Fault.THROTTLED, Fault.DOWN}:
+        if fault in _TEMPORARY:
             return _FailedForNowError(problem)
         if fault is Fault.SKEWED and self._client.correct_clock(answer):
             return _FailedForNowError(problem)

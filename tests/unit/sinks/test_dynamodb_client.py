@@ -16,7 +16,7 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, CredentialRetrievalError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -294,6 +294,19 @@ def test_a_role_that_is_refused_is_no_permission(api: DynamoDbApi, attempts: Att
 
     with pytest.raises(SinkAccessDeniedError, match=r"BatchWriteItem: .*AssumeRole"):
         client.call("BatchWriteItem", _BODY)
+
+
+def test_credentials_that_are_away_for_a_moment_are_asked_for_again(
+    api: DynamoDbApi, attempts: Attempts
+) -> None:
+    silent = CredentialRetrievalError(provider="container-role", error_msg="silent")
+    session = make_session("AKIAMADEUP")
+    frozen = session.get_credentials().get_frozen_credentials()
+    kept = Mock(get_frozen_credentials=Mock(side_effect=[silent, frozen]))
+    with patch.object(session, "get_credentials", return_value=kept):
+        client = DynamoDbClient(session, attempts=attempts)
+
+    assert client.call("BatchWriteItem", _BODY) == {}
 
 
 def _bodies(count: int) -> list[bytes]:
