@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 from penstock.extensions.cost import (
@@ -125,5 +126,5 @@ def _describe_parts(load: Workload) -> Iterator[str]:
 
 
 def _format_usd(usd: float) -> str:
-    text = f"{usd:.4f}".rstrip("0")
+    text = f"{Decimal(str(usd)):f}"  # all its digits, and no exponent
     return f"{usd:.2f}" if len(text.partition(".")[2]) < 2 else text
