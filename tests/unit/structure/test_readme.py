@@ -47,7 +47,7 @@ def _fault(command: str) -> str:
     match shlex.split(command):
         case ["git", "clone", *_] | ["cd" | "jq", *_] | ["kubectl", "create" | "logs", *_]:
             pass
-        case ["penstock", "rejected", "list" | "replay", *_]:
+        case ["penstock", "rejected", "list" | "replay", *_] | ["python3", "-c", *_]:
             pass
         case ["eval", inner]:
             fault = _fault(inner.removeprefix("$(").removesuffix(")"))
