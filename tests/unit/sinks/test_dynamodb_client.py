@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.client import HTTPConnection
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
-from botocore.exceptions import ClientError, CredentialRetrievalError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -244,29 +243,6 @@ def test_a_signature_refused_at_the_right_time_is_denied(
     assert len(api.requests) == 1
 
 
-def test_credentials_are_asked_for_at_each_call(api: DynamoDbApi, attempts: Attempts) -> None:
-    session = make_session("AKIATOBERENEWED")
-    client = DynamoDbClient(session, attempts=attempts)
-    client.call("BatchWriteItem", _BODY)
-    session.get_credentials().access_key = "AKIARENEWED"
-    client.call("BatchWriteItem", _BODY)
-    client.close()
-
-    assert ["Credential=AKIARENEWED/" in sent["Authorization"] for sent in api.headers] == [
-        False,
-        True,
-    ]
-
-
-def test_without_credentials_the_record_waits(api: DynamoDbApi, attempts: Attempts) -> None:
-    session = make_session("AKIAMADEUP")
-    with patch.object(session, "get_credentials", return_value=None):
-        client = DynamoDbClient(session, attempts=attempts)
-
-    with pytest.raises(SinkAccessDeniedError, match="BatchWriteItem: Unable to locate credentials"):
-        client.call("BatchWriteItem", _BODY)
-
-
 def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
@@ -283,30 +259,6 @@ def test_an_endpoint_without_a_scheme_is_no_endpoint(monkeypatch: pytest.MonkeyP
     message = "DynamoDB cannot be used: Invalid endpoint: localhost:4566$"
     with pytest.raises(SettingsError, match=message):
         DynamoDbClient(make_session("AKIAMADEUP"))
-
-
-def test_a_role_that_is_refused_is_no_permission(api: DynamoDbApi, attempts: Attempts) -> None:
-    refused = ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole")
-    session = make_session("AKIAMADEUP")
-    kept = Mock(get_frozen_credentials=Mock(side_effect=refused))
-    with patch.object(session, "get_credentials", return_value=kept):
-        client = DynamoDbClient(session, attempts=attempts)
-
-    with pytest.raises(SinkAccessDeniedError, match=r"BatchWriteItem: .*AssumeRole"):
-        client.call("BatchWriteItem", _BODY)
-
-
-def test_credentials_that_are_away_for_a_moment_are_asked_for_again(
-    api: DynamoDbApi, attempts: Attempts
-) -> None:
-    silent = CredentialRetrievalError(provider="container-role", error_msg="silent")
-    session = make_session("AKIAMADEUP")
-    frozen = session.get_credentials().get_frozen_credentials()
-    kept = Mock(get_frozen_credentials=Mock(side_effect=[silent, frozen]))
-    with patch.object(session, "get_credentials", return_value=kept):
-        client = DynamoDbClient(session, attempts=attempts)
-
-    assert client.call("BatchWriteItem", _BODY) == {}
 
 
 def _bodies(count: int) -> list[bytes]:
