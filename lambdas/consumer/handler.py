@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, single_metric
-from aws_lambda_powertools.metrics import MetricUnit
 from snapshot_restore_py import register_after_restore
 
 from penstock.consuming import (
@@ -16,6 +15,7 @@ from penstock.consuming import (
     ConsumerSettings,
     answer_mapping,
     build_consumer,
+    count_waiting,
     read_records,
 )
 from penstock.rebuilt import Rebuilt
@@ -41,17 +41,18 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
         return examine_program(context.function_name, os.environ)
     started, function = time.monotonic(), context.function_name
     _metrics.add_dimension("FunctionName", function)
+    records: Sequence[Record] = ()
     try:
         records = read_records(event)
         consumed = _consumer.value.consume(records, context.get_remaining_time_in_millis)
     except Exception as error:
-        _log.error(
-            "the batch must be delivered again: %.500s", error, extra={"kind": type(error).__name__}
-        )
-        _count("BatchesFailed", 1, FunctionName=function, Error=type(error).__name__)
+        kind = type(error).__name__
+        _log.error("the batch must be delivered again: %.500s", error, extra={"kind": kind})
+        _count("BatchesFailed", 1, FunctionName=function, Error=kind)
+        _metrics.add_metric("PartitionsHeld", "Count", count_waiting(records, error))
         raise
     finally:
-        _metrics.add_metric("Latency", MetricUnit.Milliseconds, 1e3 * (time.monotonic() - started))
+        _metrics.add_metric("Latency", "Milliseconds", 1e3 * (time.monotonic() - started))
     _report(consumed, records, function)
     return answer_mapping(consumed.held)
 
@@ -65,16 +66,15 @@ def _report(consumed: Consumed, records: Sequence[Record], function: str) -> Non
         # In addition to those by reason, because an alarm on one metric cannot add up several.
         ("RecordsGivenUp", sum(consumed.given_up.values())),
     ):
-        _metrics.add_metric(name, MetricUnit.Count, count)
+        _metrics.add_metric(name, "Count", count)
     for reason, count in consumed.given_up.items():
         _count("RecordsGivenUp", count, FunctionName=function, Reason=reason.value)
     if records:
         lag = time.time() * 1e3 - min(record.timestamp_ms for record in records)
-        _metrics.add_metric("Lag", MetricUnit.Milliseconds, max(lag, 0))
+        _metrics.add_metric("Lag", "Milliseconds", max(lag, 0))
 
 
 def _count(name: str, count: int, **dimensions: str) -> None:
     """Publish a metric with its own dimensions."""
-    settings = {"namespace": "Penstock", "default_dimensions": dimensions}
-    with single_metric(name, MetricUnit.Count, count, **settings):
+    with single_metric(name, "Count", count, namespace="Penstock", default_dimensions=dimensions):
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.consuming.consumer import Consumed, Consumer, build_consumer
-from penstock.consuming.mapping import answer_mapping, read_records
+from penstock.consuming.mapping import answer_mapping, count_waiting, read_records
 from penstock.consuming.reader import RecordReader, make_key_finder
 from penstock.consuming.readers import KnownSchemas, SchemaReader, SchemaReaders, Schemas
 from penstock.consuming.settings import ConsumerSettings
@@ -35,6 +35,7 @@ __all__ = [
     "WrittenRow",
     "answer_mapping",
     "build_consumer",
+    "count_waiting",
     "make_key_finder",
     "read_records",
 ]

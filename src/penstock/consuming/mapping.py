@@ -22,7 +22,7 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from penstock.errors import EventTextError
+from penstock.errors import EventTextError, PenstockError
 from penstock.records import MAX_TIMESTAMP_MS, Record, Source
 
 _LOG = logging.getLogger(__name__)
@@ -43,6 +43,13 @@ def read_records(event: Any) -> list[Record]:
         raise EventTextError(
             f"found an event {found}, expected one of a Kafka mapping with records by partition"
         ) from error
+
+
+def count_waiting(records: Iterable[Record], error: Exception) -> int:
+    """Return how many partitions of a batch wait after an error: all, if it may pass."""
+    if not (isinstance(error, PenstockError) and error.retriable):
+        return 0
+    return len({(record.source.topic, record.source.partition) for record in records})
 
 
 def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:

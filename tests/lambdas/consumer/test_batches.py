@@ -159,12 +159,28 @@ def test_a_batch_is_counted_and_its_errors_named(consumer: Consumer, new_model: 
     assert said["function_request_id"] == answer["ResponseMetadata"]["RequestId"]
 
 
+def test_partitions_of_a_batch_that_waits_are_counted(
+    consumer: Consumer, new_model: NewModel, faults: Faults
+) -> None:
+    model = new_model(consumer)
+    denied = {"code": "AccessDeniedException", "status": 400}
+    faults.add(kind=Kind.ERROR, service="glue", operation="GetSchemaVersion", **denied)
+
+    _invoke_and_read_log(consumer, model.event({0: [model.good()], 1: [model.good(1)]}))
+
+    asked = {"logGroupName": f"/aws/lambda/{consumer.function}", "filterPattern": "PartitionsHeld"}
+    logs = consumer.at_home("logs")
+    (event,) = wait_until("the metric", lambda: logs.filter_log_events(**asked)["events"])
+    assert json.loads(event["message"])["PartitionsHeld"] == [2.0]
+
+
 def test_a_batch_that_fails_is_counted_too(shared: Consumer) -> None:
     _, lines = _invoke_and_read_log(shared, {"records": "odd"})
 
     metrics = _metrics_in(lines)
     assert metrics["BatchesFailed", "EventTextError"] == [1.0]
-    assert {name for name, _ in metrics} == {"BatchesFailed", "Latency"}
+    assert metrics["PartitionsHeld", None] == [0.0]
+    assert {name for name, _ in metrics} == {"BatchesFailed", "Latency", "PartitionsHeld"}
     (said,) = [line for line in lines if line.get("level") == "ERROR"]
     assert said["message"].startswith(
         "the batch must be delivered again: found an event that cannot be"
