@@ -17,6 +17,7 @@ from penstock.operations.clients import build_client
 from penstock.operations.jobs import JobRun
 
 _NAME: Final = "service"  # a job prints a line with it for each batch, a replay one in all
+_ROWS: Final = ("Rows", "out", "done")  # of a job, of one that adds up, of a replay
 _LOOKS, _PAUSE_SECONDS = 3, 5.0  # lines may arrive after the state
 
 
@@ -102,14 +103,15 @@ def _read_line(text: str) -> dict[str, Any] | None:
         line = json.loads(text)
     except ValueError:
         return None
-    return line if isinstance(line, dict) and _NAME in line else None
+    is_of_batch = isinstance(line, dict) and _NAME in line and any(name in line for name in _ROWS)
+    return line if is_of_batch else None
 
 
 def _to_batch(line: Mapping[str, Any]) -> Batch:
     moment = line.get("_aws", {}).get("Timestamp")
     took_ms = line.get("BatchDuration")
     return Batch(
-        rows=line.get("Rows", line.get("done", 0)),
+        rows=next(line[name] for name in _ROWS if name in line),
         dead_letters=line.get("errors", {}),
         lost=line.get("LostRecords", 0),
         number=line.get("batch"),

@@ -67,7 +67,13 @@ def test_the_batches_of_a_run_are_read(serve: Any) -> None:
         "RecordsBehind": 9,
         "_aws": {"Timestamp": 1_795_000_000_000},
     }
-    serve(_Services(_PLACE, [json.dumps(line), json.dumps({"service": "replay", "done": 4})]))
+    others = (
+        {"service": "replay", "done": 4},
+        {"service": "sales", "in": 3, "out": 2, "batch": 1},
+        {"service": "stage", "table": "orders", "RecordsJoined": 5},  # of a part of a batch
+        {"service": "consume", "batch": 8, "BatchesFailed": 1},
+    )
+    serve(_Services(_PLACE, [*map(json.dumps, (line, *others))]))
 
     found = read_batches(_RUN)
 
@@ -75,6 +81,7 @@ def test_the_batches_of_a_run_are_read(serve: Any) -> None:
     assert found == (
         Batch(2, {"oversize": 1}, 3, 7, moment, 1.5, 9),
         Batch(4, {}, 0, None, None, None, None),
+        Batch(2, {}, 0, 1, None, None, None),
     )
 
 
