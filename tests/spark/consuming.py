@@ -149,7 +149,8 @@ class Job:
         def look():
             self.said += capsys.readouterr().out.splitlines()
             lines = (json.loads(line) for line in self.said if line.startswith('{"service"'))
-            found = [line for line in lines if self.topic in line["offsets"][0]["end"]]
+            whole = (line for line in lines if "offsets" in line)
+            found = [line for line in whole if self.topic in line["offsets"][0]["end"]]
             return len(found) >= count and found
 
         return wait_until(f"{count} lines", look, SECONDS)

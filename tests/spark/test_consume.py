@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -129,6 +130,8 @@ def test_lost_records_are_named_and_stop_the_job(job, capsys):
     assert [device for (device,) in job.query("deviceId")] == ["0", "1", "2", "7", "8", "9"]
     _, line = job.lines(capsys, 2)
     assert (line["lost"], line["LostRecords"]) == ([f"{job.topic}/0 3 to 6"], 4)
+    failed = [json.loads(each) for each in job.said if "BatchesFailed" in each]
+    assert [(each["kind"], each["batch"]) for each in failed] == [("LostRecordsError", 1)] * 2
 
 
 def _delete_during_a_pass(job, monkeypatch, before):

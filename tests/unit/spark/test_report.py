@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from penstock.errors import Reason
-from penstock.spark.query.report import BatchCounts, write_report
+from penstock.errors import LostRecordsError, Reason
+from penstock.spark.query.report import BatchCounts, write_failure, write_report
 from penstock.spark.state.losses import OffsetRange
 
 _PROGRESS = {
@@ -56,6 +56,18 @@ def test_the_line_of_a_batch() -> None:
     assert (metrics["Namespace"], metrics["Dimensions"]) == ("Penstock", [["service"]])
     assert {each["Name"] for each in metrics["Metrics"]} <= line.keys()
     assert {"Name": "RecordsBehind", "Unit": "Count"} in metrics["Metrics"]
+
+
+def test_a_batch_that_failed_is_a_metric() -> None:
+    line = json.loads(write_failure("shop", 7, LostRecordsError("2 are gone"), lambda: 1.5))
+
+    (metrics,) = line.pop("_aws")["CloudWatchMetrics"]
+    assert line == {"service": "shop", "batch": 7, "kind": "LostRecordsError", "BatchesFailed": 1}
+    assert metrics == {
+        "Namespace": "Penstock",
+        "Dimensions": [["service"]],
+        "Metrics": [{"Name": "BatchesFailed", "Unit": "Count"}],
+    }
 
 
 def test_missing_figures_are_left_out() -> None:

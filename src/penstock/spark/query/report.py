@@ -17,6 +17,7 @@ from penstock.spark.state.losses import OffsetRange
 
 _NAMESPACE: Final = "Penstock"
 _UNITS: Final = {
+    "BatchesFailed": "Count",
     "Records": "Count",
     "Rows": "Count",
     "PermanentErrors": "Count",
@@ -76,6 +77,25 @@ def write_report(
             "_aws": {
                 "Timestamp": int(clock() * 1000),
                 "CloudWatchMetrics": [_describe_metrics(known)],
+            },
+        }
+    )
+
+
+def write_failure(
+    service: str, batch: int, error: Exception, clock: Callable[[], float] = time.time
+) -> str:
+    """Return the line of a batch whose error ends the query."""
+    figures = {"BatchesFailed": 1}
+    return json.dumps(
+        {
+            "service": service,
+            "batch": batch,
+            "kind": type(error).__name__,
+            **figures,
+            "_aws": {
+                "Timestamp": int(clock() * 1000),
+                "CloudWatchMetrics": [_describe_metrics(figures)],
             },
         }
     )

@@ -20,7 +20,7 @@ from penstock.registry import Registries
 from penstock.spark.query.lines import BatchLines
 from penstock.spark.query.outages import retry_outages
 from penstock.spark.query.parts import BatchContext
-from penstock.spark.query.report import BatchCounts, write_report
+from penstock.spark.query.report import BatchCounts, write_failure, write_report
 from penstock.spark.query.source import read_ranges
 from penstock.spark.query.table_batches import TableBatches
 from penstock.spark.query.transform import Transform
@@ -173,12 +173,20 @@ class StreamQuery:
             batch = checkpoint.batch_id(number)
             lines.add(batch.query, number, self._write_batch(records, batch, batches, watch))
 
-        def write(records: DataFrame, number: int) -> None:
-            def is_active() -> bool:
-                query = checkpoint.batch_id(number).query
-                return any(str(each.id) == query for each in spark.streams.active)
+        def is_active(number: int) -> bool:
+            query = checkpoint.batch_id(number).query
+            return any(str(each.id) == query for each in spark.streams.active)
 
-            retry_outages(partial(write_batch, records, number), self.attempts, is_active)
+        def write(records: DataFrame, number: int) -> None:
+            try:
+                retry_outages(
+                    partial(write_batch, records, number),
+                    self.attempts,
+                    partial(is_active, number),
+                )
+            except Exception as error:
+                print(write_failure(self.service, number, error), flush=True)
+                raise
 
         writer = self.stream.writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", self.checkpoint)
