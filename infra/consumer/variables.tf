@@ -110,6 +110,12 @@ variable "jobs" {
   }
 }
 
+variable "jobs_of_others" {
+  description = "The jobs of extensions that have dead letters, as those of change data capture: the dead-letter table of each is made, counted and watched here."
+  type        = set(string)
+  default     = []
+}
+
 variable "lake" {
   description = "The lake: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and the limit of bytes that a query of the Athena work group scans."
   type = object({

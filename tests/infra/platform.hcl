@@ -106,7 +106,7 @@ locals {
     retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0, settled_days = 30 }
     statements = { for name, statements in local.statements : name => jsonencode(statements) }
     store = {
-      errors   = { errors = local.errors["consume"], shop-errors = local.errors["shop"] }
+      errors   = { errors = local.errors["consume"], films-errors = local.errors["films"], shop-errors = local.errors["shop"] }
       readings = { for table in ["approvals", "customers", "readings", "shop_waiting"] : table => { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-${table}", name = "penstock-analytics-${table}" } }
       leases   = { arn = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-function_leases", name = "penstock-analytics-function_leases" }
     }
@@ -131,7 +131,7 @@ locals {
       { Sid = "UseTheKeyOfTheLake", Effect = "Allow", Action = ["kms:Decrypt", "kms:GenerateDataKey"], Resource = ["arn:aws:kms:eu-central-1:222222222222:key/*"] },
     ]
   }
-  errors = { for job in ["consume", "shop"] : job => {
+  errors = { for job in ["consume", "films", "shop"] : job => {
     arn       = "arn:aws:dynamodb:eu-central-1:222222222222:table/${job}-errors"
     due_index = "due"
     name      = "${job}-errors"

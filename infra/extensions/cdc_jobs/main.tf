@@ -47,7 +47,7 @@ locals {
         local._outputs[name],
         [
           "--topics", join(",", sort(tolist(job.topics))),
-          "--errors-table", module.tables.errors["${name}-errors"].name,
+          "--errors-table", var.platform.store.errors["${name}-errors"].name,
           "--parked-bucket", var.platform.lake.parked_bucket.name,
           "--contract", "contract.json",
           "--group-prefix", local._logins[name].group_prefix,

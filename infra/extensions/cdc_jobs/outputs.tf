@@ -30,7 +30,7 @@ output "tables" {
   value = {
     for name, job in var.jobs : name => {
       dynamodb = { for topic in keys(job.dynamodb) : topic => module.tables.readings[local.names[name][topic]].name }
-      errors   = module.tables.errors["${name}-errors"].name
+      errors   = var.platform.store.errors["${name}-errors"].name
       lake     = [for table in local.lake_tables[name] : "${var.platform.lake.database.name}.${table}"]
     }
   }

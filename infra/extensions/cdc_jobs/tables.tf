@@ -1,12 +1,11 @@
-# Tables of DynamoDB: the dead letters of each job with its lease, and those that are equal to the database's. A deleted row
-# keeps its key and place until its _expiresAt.
+# Tables of DynamoDB that are equal to the database's. A deleted row keeps its key and place until its _expiresAt.
 module "tables" {
   source = "../../modules/reading-store"
 
   prefix     = var.platform.prefix
   account_id = var.platform.account_id
   region     = var.platform.region
-  errors     = [for name in keys(var.jobs) : "${name}-errors"]
+  errors     = []
   key_alias  = "cdc-jobs"
   retention  = var.platform.retention
   tables = merge([

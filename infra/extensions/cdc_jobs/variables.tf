@@ -79,6 +79,10 @@ variable "jobs" {
     error_message = "The jobs ${join(", ", [for name, job in var.jobs : name if job.schedule != null && job.trigger != "available-now"])} have a schedule and read without end; set trigger to available-now, or leave the schedule out."
   }
   validation {
+    condition     = length(setsubtract([for name in keys(var.jobs) : "${name}-errors"], keys(var.platform.store.errors))) == 0
+    error_message = "The jobs of change data capture are ${join(", ", keys(var.jobs))}, and the dead-letter tables ${join(", ", keys(var.platform.store.errors))}; name each job in jobs_of_others of the consumer's root, which makes its table."
+  }
+  validation {
     condition     = contains(keys(var.platform.brokers.logins), "jobs") || length(setsubtract(keys(var.jobs), keys(var.platform.brokers.logins))) == 0
     error_message = "The jobs are ${join(", ", keys(var.jobs))}, and the contract has Kafka users for ${join(", ", keys(var.platform.brokers.logins))}; in the producer's root, name jobs, or each job, in programs of this consumer."
   }
@@ -124,6 +128,8 @@ variable "platform" {
     registry   = object({ backups = string })
     retention  = object({ deletion_protection = bool, key_deletion_days = number })
     statements = object({ read_backups = string, read_registry_secrets = string, read_schemas = string, see_lake = string, use_lake_key = string })
+    # A dead-letter table has the lease of its job too.
+    store = object({ errors = map(object({ name = string })) })
   })
 
   validation {

@@ -21,7 +21,7 @@ locals {
 
   dead_letters = {
     for name, table in var.tables : "${name}-open" => merge(local._gauge, {
-      description = "More than ${var.status.dead_letters} dead letters are open in ${table.name}. See them with `penstock errors list --table ${table.name}`; docs/operate/failed-records.md#reasons says who fixes what; then run the replay of the job that owns the table."
+      description = "More than ${var.status.dead_letters} dead letters are open in ${table.name}. See them with `penstock errors list --table ${table.name}`; docs/operate/failed-records.md#reasons says who fixes what; then run the replay of the job that owns the table. Change data capture has none: see docs/cdc.md#changes-that-are-given-up."
       metric      = "OpenDeadLetters", threshold = var.status.dead_letters
       dimensions  = { Table = table.name }
     })

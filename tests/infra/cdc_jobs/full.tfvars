@@ -2,6 +2,7 @@
 platform = merge(local.platform, {
   prefix  = "penstock-fraud-detection"
   brokers = merge(local.platform.brokers, { logins = merge(local.platform.brokers.logins, { films-of-the-shop = local.platform.brokers.logins.films }) })
+  store = { errors = { for name in ["films-of-the-shop-errors", "records-of-many-machines-errors"] : name => { name = "penstock-fraud-detection-${name}" } } }
 })
 jobs = {
   films-of-the-shop = {
