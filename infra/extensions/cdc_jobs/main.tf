@@ -91,6 +91,11 @@ locals {
         dimensions  = { service = name }
         threshold   = var.lag_records, minutes = 15, missing = "ignore"
       }
+      "${name}-failing" = {
+        description = "A batch of the job of change data capture ${name} ended it with an error, and EMR starts a stream again, without end if it fails less than five times an hour. Its log says why: see docs/operate/spark-job-stopped.md."
+        namespace   = "Penstock", metric = "BatchesFailed"
+        dimensions  = { service = name }
+      }
       "${name}-given-up" = {
         description = "The job of change data capture ${name} could not read records: its tables may differ from the database until the connector takes a snapshot again. See docs/operate/failed-records.md#reasons."
         namespace   = "Penstock", metric = "PermanentErrors"

@@ -125,13 +125,18 @@ locals {
       dimensions  = { service = var.name }
       threshold   = var.lag_records, minutes = 15, missing = "ignore"
     }
+    "${var.name}-failing" = {
+      description = "A batch of the Spark job ${var.name} ended it with an error, and EMR starts a stream again, without end if it fails less than five times an hour. Its log says why: see docs/operate/spark-job-stopped.md."
+      namespace   = "Penstock", metric = "BatchesFailed"
+      dimensions  = { service = var.name }
+    }
     "${var.name}-given-up" = {
       description = "The Spark job ${var.name} put records into its table of errors that can never be a row; docs/operate/failed-records.md#reasons says what each reason means and who fixes it."
       namespace   = "Penstock", metric = "PermanentErrors"
       dimensions  = { service = var.name }
     }
     "${var.name}-lost" = {
-      description = "Kafka deleted records before the Spark job ${var.name} read them; its log names the offsets. Keep topics for longer, or give the job more executors."
+      description = "The Spark job ${var.name} went on without records that Kafka deleted before it read them; its log names the offsets. Keep topics for longer, or give the job more executors."
       namespace   = "Penstock", metric = "LostRecords"
       dimensions  = { service = var.name }
     }
@@ -142,7 +147,7 @@ locals {
       description = "More than ${try(var.job.staging.waiting_records, 0)} rows of the drivers of ${var.name} have waited for a dependency for an hour; see with `penstock errors list` which ones (waitingFor), and whether the topics of those tables still get records."
       namespace   = "Penstock", metric = "RecordsWaiting", statistic = "Minimum"
       dimensions  = { service = var.name }
-      threshold   = try(var.job.staging.waiting_records, 0), minutes = 60
+      threshold   = try(var.job.staging.waiting_records, 0), minutes = 60, missing = "ignore"
     }
     "${var.name}-joins-parked" = {
       description = "Rows of the drivers of ${var.name} were parked since a dependency was still missing at the last attempt; ask Athena for parked_records which one, and send the driver's record again once it is there."
