@@ -7,6 +7,7 @@ import stat
 import sys
 import zipfile
 from contextlib import suppress
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -15,6 +16,7 @@ from botocore.exceptions import ClientError
 from localcloud.functions import zips
 from localcloud.testing import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
 from localcloud.testing.policies import allow, allow_role, make_role, trust
+from tests import refusals
 
 _MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}
 _OTHER = {"x86_64": "arm64", "arm64": "x86_64"}[ARCHITECTURE]
@@ -33,10 +35,7 @@ def extension(version=sys.version_info.minor, machine=ARCHITECTURE):
 
 def refusal(client, **settings):
     """What CreateFunction answers, as code and message."""
-    with pytest.raises(ClientError) as caught:
-        deploy(client, **settings)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]
+    return refusals.refusal(partial(deploy, client), **settings)
 
 
 def test_an_extension_for_this_python_and_machine_is_accepted(client):

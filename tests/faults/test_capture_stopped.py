@@ -93,7 +93,7 @@ def _stopped_by(running, reason):
             return find_reason(log.read().decode())
 
     yield
-    wait_until(f"it is {reason}, not {find()}", lambda: find() == reason, seconds=120)
+    wait_until(f"it is {reason}", lambda: find() == reason, seconds=120)
 
 
 def _try(running, name, **settings):

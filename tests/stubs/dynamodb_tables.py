@@ -100,6 +100,11 @@ def update(item: _Item, text: str, names: _Item, values: _Item) -> _Item:
     return changed
 
 
+def _check_each_once(places: Iterable[tuple[str, str]]) -> None:
+    """DynamoDB refuses a batch with a key that comes twice."""
+    assert max(Counter(places).values(), default=1) == 1
+
+
 def _add(known: _Item | None, more: _Item) -> _Item:
     return {"N": str((_plain(known) if known else 0) + _plain(more))}
 
@@ -113,7 +118,8 @@ class Table:
     due: dict[str, _Item] = field(default_factory=dict)  # the index of that name
     most_bytes: int = MAX_ITEM_BYTES
 
-    def _place(self, key: _Item) -> tuple[str, str]:
+    def place(self, key: _Item) -> tuple[str, str]:
+        """Return the values of the keys of an item."""
         if missing := set(self.keys) - set(key):
             raise SinkRefusedError(f"the key lacks {missing}")
         values = [key[name]["S"] for name in self.keys]
@@ -123,11 +129,11 @@ class Table:
         return values[0], values[1] if len(values) > 1 else ""
 
     def get(self, key: _Item) -> _Item | None:
-        first, second = self._place(key)
+        first, second = self.place(key)
         return self.parts.get(first, {}).get(second)
 
     def put(self, item: _Item) -> None:
-        first, second = self._place(item)
+        first, second = self.place(item)
         if (found := size(item)) > self.most_bytes:
             raise RowTooLargeError(f"found an item of {found} bytes, expected {self.most_bytes}")
         self.parts.setdefault(first, {})[second] = item
@@ -137,7 +143,7 @@ class Table:
             self.due.pop(first, None)
 
     def delete(self, key: _Item) -> None:
-        first, second = self._place(key)
+        first, second = self.place(key)
         self.parts.get(first, {}).pop(second, None)
         if not self.parts.get(first):
             self.parts.pop(first, None)
@@ -213,14 +219,18 @@ class DynamoDbTables(EachCall):
     def _BatchWriteItem(self, request: _Item) -> _Item:
         for name, writes in request["RequestItems"].items():
             assert len(writes) <= 25
-            for each in writes:
-                self.tables[name].put(each["PutRequest"]["Item"])
+            items = [each["PutRequest"]["Item"] for each in writes]
+            _check_each_once(map(self.tables[name].place, items))
+            for item in items:
+                self.tables[name].put(item)
         return {}
 
     def _BatchGetItem(self, request: _Item) -> _Item:
         wanted = request["RequestItems"]
         assert 0 < sum(len(each["Keys"]) for each in wanted.values()) <= 100
         assert all(each["ConsistentRead"] for each in wanted.values())
+        for name, each in wanted.items():
+            _check_each_once(map(self.tables[name].place, each["Keys"]))
         found = {
             name: [item for key in each["Keys"] if (item := self.tables[name].get(key))]
             for name, each in wanted.items()
@@ -238,7 +248,7 @@ class DynamoDbTables(EachCall):
         else:
             assert request["ConsistentRead"]
             (partition,) = values.values()
-            found, order = list(table.parts.get(partition["S"], {}).values()), table._place
+            found, order = list(table.parts.get(partition["S"], {}).values()), table.place
         found.sort(key=order)
         if start := request.get("ExclusiveStartKey"):
             found = [each for each in found if order(each) > order(start)]

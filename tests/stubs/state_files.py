@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from penstock.spark.state.files import StateFiles
+
 
 class MemoryFiles(dict[str, str]):
-    """Files of one folder, by their names; what is written once stays."""
+    """Files of one folder, by their names; none is written twice."""
 
     def names(self) -> list[str]:
         """List the files, in order."""
@@ -16,19 +18,14 @@ class MemoryFiles(dict[str, str]):
 
     def write(self, name: str, text: str) -> None:
         """Write a file."""
-        assert self.setdefault(name, text) == text
+        assert name not in self
+        self[name] = text
 
     def delete(self, name: str) -> None:
         """Delete a file if it exists."""
         self.pop(name, None)
 
-    def replace(self, text: str) -> None:
-        """Write a file with the next number, and delete the others."""
-        names = self.names()
-        last = int(names[-1].removesuffix(".json")) if names else 0
-        self.write(f"{last + 1:020d}.json", text)
-        for name in names:
-            self.delete(name)
+    replace = StateFiles.replace
 
     def locate(self, name: str) -> str:
         """Say where a file is."""

@@ -46,9 +46,6 @@ class Service:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A function that asks a scripted service."""
-    monkeypatch.setattr(athena, "_ATTEMPTS", Attempts(1, 1, 2, sleep=lambda _: None))
-    naps: list[float] = []
-    monkeypatch.setattr("time.sleep", naps.append)
 
     def ask(service: Service) -> Any:
         monkeypatch.setattr(athena, "AwsClient", lambda *_: service)

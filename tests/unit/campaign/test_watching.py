@@ -112,8 +112,7 @@ class _Offsets(Offsets):
 
 def _watch(path: Path, list_programs: Callable[[], Any]) -> list[Any]:
     with watching.watching(list_programs, _Offsets(), path) as samples:
-        while not samples:
-            pass
+        wait_until("a sample", lambda: samples, 10)
     return samples
 
 

@@ -86,12 +86,15 @@ def test_an_apply_changes_the_named_users_and_ends_with_0(
 
 
 @pytest.mark.usefixtures("applied")
-@pytest.mark.parametrize("error", [BrokerError("the broker refuses"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    ("error", "code"), [(BrokerError("the broker refuses"), 1), (KeyboardInterrupt(), 130)]
+)
 def test_an_apply_that_ends_early_says_what_it_did(
     also: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     error: BaseException,
+    code: int,
 ) -> None:
     def apply(_: object, wanted: Wanted, report: Callable[[AccessList], None]) -> None:
         report(AccessList("analytics", "READ", "TOPIC", "orders"))
@@ -99,7 +102,7 @@ def test_an_apply_that_ends_early_says_what_it_did(
 
     monkeypatch.setattr(operation, "apply_access_lists", apply)
 
-    assert main(["access", "apply", "--also", also], _ENVIRON) in {1, 130}
+    assert main(["access", "apply", "--also", also], _ENVIRON) == code
     assert capsys.readouterr().out.splitlines()[1:] == [
         "+  analytics  READ       topic orders          *",
         "=  analytics  READ       topic sensor          *",
@@ -137,11 +140,13 @@ def test_a_refused_plan_and_wrong_settings_end_with_1(
 
 
 @pytest.mark.usefixtures("applied")
-@pytest.mark.parametrize("words", ["plan", "apply", "list"])
-def test_json_has_the_same(words: str, also: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("words", "code"), [("plan", 2), ("apply", 0), ("list", 0)])
+def test_json_has_the_same(
+    words: str, code: int, also: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = ["--also", also] if words != "list" else []
 
-    assert main(["access", words, *given, "--output", "json"], _ENVIRON) in {0, 2}
+    assert main(["access", words, *given, "--output", "json"], _ENVIRON) == code
 
     (told,) = read_json(f"access {words}", capsys.readouterr().out)
     lists = told.get("accessLists") or told["create"] + told["delete"] + told["keep"]

@@ -57,7 +57,6 @@ def test_the_page_shows_the_report_without_scripts_and_links() -> None:
     assert "<b>" not in page
     assert "30 rows, since 2026-11-14, checked at 2026-11-21 18:00:00 UTC" in page
     assert "scanned 2.0 MiB: q-1" in page
-    assert page.count("<svg") == 3
 
 
 def test_names_on_the_page_are_no_html() -> None:
@@ -75,7 +74,10 @@ def test_names_on_the_page_are_no_html() -> None:
 
 
 def test_each_plot_is_an_image_of_its_own() -> None:
-    for drawn in re.findall(r"<svg.*?</svg>", write_page(REPORT), re.DOTALL):
+    plots = re.findall(r"<svg.*?</svg>", write_page(REPORT), re.DOTALL)
+
+    assert len(plots) == 3
+    for drawn in plots:
         title = ElementTree.fromstring(drawn).find("{http://www.w3.org/2000/svg}title")  # noqa: S314
         assert title is not None
 
