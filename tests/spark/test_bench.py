@@ -110,6 +110,7 @@ def test_rungs_without_a_broker_have_figures():
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 @pytest.mark.parametrize("rung", [DECODING[0], *WINDOWS], ids=lambda rung: rung.name)
 def test_a_rung_of_spark_has_a_figure_and_its_parts(rung, ladder_world):
     found = rung.measure(_FORM)
@@ -121,6 +122,7 @@ def test_a_rung_of_spark_has_a_figure_and_its_parts(rung, ladder_world):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_records_of_routes_go_to_many_tables(ladder_world, monkeypatch):
     monkeypatch.setattr(routes, "_GOALS", {2: 1})
 
@@ -130,6 +132,7 @@ def test_records_of_routes_go_to_many_tables(ladder_world, monkeypatch):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_ways_to_read_one_version_give_the_same_rows(world):
     version = make_version(0)
     topic = world.topic("one", make_frames([version]))
@@ -141,6 +144,7 @@ def test_ways_to_read_one_version_give_the_same_rows(world):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_ways_to_read_many_versions_give_the_same_rows(world):
     versions = [make_version(number) for number in (0, 3, 50)]
     topic = world.topic("many", make_frames(versions))
@@ -153,6 +157,7 @@ def test_ways_to_read_many_versions_give_the_same_rows(world):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_damaged_records_and_new_versions_are_counted(world):
     versions = [make_version(number) for number in range(2)]
     topic = world.topic("poison", make_frames(versions, 0.01))
@@ -164,6 +169,7 @@ def test_damaged_records_and_new_versions_are_counted(world):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_a_job_reads_the_same_records_again(world, lake_folder):
     sinks = {"iceberg": sink_settings("errors", "parked", lake_table="bench.readings")}
     lake = lake_folder / "bench/readings"
@@ -176,6 +182,7 @@ def test_a_job_reads_the_same_records_again(world, lake_folder):
 
 
 @pytest.mark.kafka
+@pytest.mark.nightly
 def test_records_of_each_route_are_rows(world):
     routed_batch(world, 3)()
 
