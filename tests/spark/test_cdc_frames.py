@@ -57,7 +57,13 @@ class _InHeaders(CdcJob):
 
 @pytest.mark.parametrize(
     ("kind", "form"),
-    [*((kind, CdcJob) for kind in _SIZES), (FrameKind.APICURIO, _InHeaders)],
+    [
+        (FrameKind.APICURIO, CdcJob),
+        (FrameKind.CONFLUENT, CdcJob),
+        # Other tests of capture have these two by day, that of a database the one in headers.
+        pytest.param(FrameKind.GLUE, CdcJob, marks=pytest.mark.nightly),
+        pytest.param(FrameKind.APICURIO, _InHeaders, marks=pytest.mark.nightly),
+    ],
 )
 def test_a_table_is_equal_from_frames_of_each_kind(spark, lake_folder, tmp_path, kind, form):
     name = f"frames.{kind}_{form.__name__}".lower()
