@@ -26,7 +26,11 @@ def job(spark, lake_folder, tmp_path):
 
 @pytest.mark.parametrize(
     ("full", "flattened"),
-    [(False, (False, True)), (True, (False, False)), (True, (True, True))],
+    [
+        (False, (False, True)),
+        pytest.param(True, (False, False), marks=pytest.mark.nightly),
+        (True, (True, True)),
+    ],
 )
 def test_the_table_is_equal_to_the_databases(job, full, flattened):
     """Also if its connector gets the transform that flattens records."""
