@@ -24,18 +24,20 @@ _BATCHES = 4
 
 
 @pytest.fixture
-def job(spark, lake_folder, tmp_path, items):
+def open_job(spark, lake_folder, tmp_path, items):
+    """Open a job with outputs of these kinds."""
     name = f"cdc.film_{secrets.token_hex(4)}"
-    return CdcJob(
-        spark,
-        tmp_path,
-        name,
-        lambda: [
-            CurrentTable(name),
-            CurrentDynamoDbTable(items.name, 8),
-            HistoryTable(f"{name}_history", UNAVAILABLE),
-        ],
-    )
+    opened = {
+        "current": lambda: CurrentTable(name),
+        "dynamodb": lambda: CurrentDynamoDbTable(items.name, 8),
+        "history": lambda: HistoryTable(f"{name}_history", UNAVAILABLE),
+    }
+    return lambda *kinds: CdcJob(spark, tmp_path, name, lambda: [opened[each]() for each in kinds])
+
+
+@pytest.fixture
+def job(open_job):
+    return open_job("current", "dynamodb", "history")
 
 
 def test_a_value_out_of_line_comes_after_a_change_without_it(job, items):
@@ -77,9 +79,9 @@ def test_a_row_is_deleted_before_its_insert_is_read(job, items):
     ]  # fmt: skip
 
 
-def test_a_deletion_is_known_when_it_ends_no_version_any_more(job):
+def test_a_deletion_is_known_when_it_ends_no_version_any_more(open_job):
     """An earlier end of that version is read after it, and then a version that it ends."""
-    film = Source()
+    film, job = Source(), open_job("history")
     film.insert(id=1, title="old")
     film.delete(1)
     film.insert(id=1, title="new")
@@ -96,9 +98,9 @@ def test_a_deletion_is_known_when_it_ends_no_version_any_more(job):
     assert job.spark.table(f"lake.{job.table}_history_deleted").count() == 1
 
 
-def test_a_value_of_a_batch_that_is_older_than_the_rows(job, items):
+def test_a_value_of_a_batch_that_is_older_than_the_rows(open_job, items):
     """The batch has an older change with a value, and the last one without it."""
-    film = Source()
+    film, job = Source(), open_job("current", "dynamodb")
     film.insert(id=1, title="old", plot=f"{LONG} old")
     (late,) = job.place(film.log)
     film.log.clear()
@@ -110,8 +112,8 @@ def test_a_value_of_a_batch_that_is_older_than_the_rows(job, items):
     assert job.rows() == read_rows(items) == film.rows
 
 
-def test_a_table_from_before_gets_places_of_values(spark, job):
-    film = Source()
+def test_a_table_from_before_gets_places_of_values(spark, open_job):
+    film, job = Source(), open_job("current")
     film.insert(id=1, plot=LONG)
     job.take(job.place(film.log))
     assert "_older_lsn" not in spark.table(f"lake.{job.table}").columns
