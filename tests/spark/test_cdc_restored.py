@@ -44,7 +44,7 @@ def open_job(spark, lake_folder, tmp_path):
     ("change", "outputs", "batches"),
     [
         ("insert", ["current"], 2),
-        ("update", ["current"], 1),
+        pytest.param("update", ["current"], 1, marks=pytest.mark.nightly),
         ("delete", ["current"], 1),
         ("update", ["history"], 2),
         ("delete", ["history"], 1),
