@@ -69,7 +69,7 @@ def test_a_database_that_was_restored_stops_the_job(open_job, change, outputs, b
     film.rows, film.lsn, film.clock_ms = kept, place, film.clock_ms + _HOUR_MS
     film.snapshot()
     placed = job.place(film.log)
-    for _ in range(2):  # not by starting again either
+    for _ in range(1 if change in {"update", "delete"} else 2):  # not by starting again either
         job.restart()
         with pytest.raises(JobError, match=(
             r"found changes of pagila\.public\.film from before its last snapshot at later places"
@@ -83,11 +83,11 @@ def test_a_database_that_was_not_restored_does_not_stop_the_job(open_job):
     """Its connector snapshots again, a partition is ahead, and a new checkpoint reads all again."""
     film, job, log = Source(partitions=2), open_job("current", "history"), []
 
-    def take():
+    def take(*parts):
         placed = job.place(film.log)
         film.log.clear()
-        for partition in (1, 0):
-            job.take([each for each in placed if each[0] == partition])
+        for partitions in parts:
+            job.take([each for each in placed if each[0] in partitions])
         log.extend(placed)
         assert job.rows() == film.rows
 
@@ -98,7 +98,7 @@ def test_a_database_that_was_not_restored_does_not_stop_the_job(open_job):
 
     for at in range(6):
         film.insert(id=at, title="old")
-    take()
+    take({0, 1})
     snapshot()
     film.update(1, title="new")
     film.delete(2)
@@ -110,12 +110,12 @@ def test_a_database_that_was_not_restored_does_not_stop_the_job(open_job):
     film.delete(4)
     snapshot()
     film.update(1, title="newest")  # its partition is taken first, and is ahead of the snapshot
-    take()
+    take({1}, {0})
     film.truncate()
     for at in (8, 9):
         film.insert(id=at, title="last")
     snapshot()
-    take()
+    take({1}, {0})
 
     other = open_job("current", "history", registry=job.registry)
     for at in range(0, len(log), 20):
