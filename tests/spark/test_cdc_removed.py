@@ -17,25 +17,24 @@ from penstock.registry import CachedRegistry, Registries
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.settings.consume import LostOffsets, StartingOffsets
 from penstock.spark.settings.lease import LeaseSettings
+from systems.clusters import ANONYMOUS
 from tests.spark.cdc_process import make_settings
 from tests.spark.changes import CdcJob, Source
-
-_TOPIC = "pagila.public.film"
 
 
 class _Job(CdcJob):
     """A job that reads a topic of a broker, as often as it is started."""
 
-    def __init__(self, spark, folder, cluster, leases):
+    def __init__(self, spark, folder, brokers, leases):
         database = f"cdc_{secrets.token_hex(4)}"
-        super().__init__(spark, folder, f"{database}.pagila_public_film")
-        self.cluster = cluster
-        self.add_topic(_TOPIC)
+        super().__init__(spark, folder, f"{database}.{database}_public_film")
+        self.brokers, self.topic = brokers, f"{database}.public.film"
+        self.add_topic(self.topic)
         settings = make_settings(
-            cluster.bootstrap_servers("PLAINTEXT").split(","),
+            brokers.cluster.bootstrap_servers("PLAINTEXT").split(","),
             "memory://",
             folder / "checkpoint",
-            topics=_TOPIC,
+            topics=self.topic,
             current_table=f"{database}.{{table}}",
         )
         self.settings = replace(
@@ -46,22 +45,23 @@ class _Job(CdcJob):
         )
 
     def add_topic(self, topic):
-        """Create a topic with one partition."""
-        with closing(self.cluster.open_admin()) as admin:
+        """Create a topic with one partition, for clients without a login."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
             admin.create_topics([NewTopic(topic, 1, 1)])
+        self.brokers.allow(ANONYMOUS, topic, "READ", "WRITE")
 
     def send(self, film):
         """Write the changes of a table to the topic."""
         with closing(KafkaProducer(bootstrap_servers=self.settings.kafka.bootstrap_servers)) as to:
             for _, *record in film.log:
                 key, value = self.frame("key", *record[:2]), self.frame("value", *record[2:4])
-                to.send(_TOPIC, value, key)
+                to.send(self.topic, value, key)
         film.log.clear()
 
-    def remove(self, before, topic=_TOPIC):
+    def remove(self, before, topic=None):
         """Let Kafka remove the first records, as retention does."""
-        with closing(self.cluster.open_admin()) as admin:
-            admin.delete_records({TopicPartition(topic, 0): before})
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            admin.delete_records({TopicPartition(topic or self.topic, 0): before})
 
     def run(self, **changes):
         """Read what there is."""
@@ -72,8 +72,8 @@ class _Job(CdcJob):
 
 
 @pytest.fixture
-def job(spark, lake_folder, tmp_path, open_cluster, leases):
-    return _Job(spark, tmp_path, open_cluster, leases)
+def job(spark, lake_folder, tmp_path, kafka, leases):
+    return _Job(spark, tmp_path, kafka, leases)
 
 
 def test_changes_that_are_removed_stop_the_job_until_a_snapshot(job, fault):
@@ -91,7 +91,7 @@ def test_changes_that_are_removed_stop_the_job_until_a_snapshot(job, fault):
     for _ in range(2):  # not by starting again either
         with pytest.raises(StreamingQueryException, match=(
             rf"batch 1 found 2 records deleted that were not read, expected all that the topics"
-            rf" were given: {_TOPIC}/0 3 to 4; start with --on-lost-offsets go-on"
+            rf" were given: {job.topic}/0 3 to 4; start with --on-lost-offsets go-on"
         )):  # fmt: skip
             job.run()
     assert job.rows() != film.rows
@@ -113,7 +113,7 @@ def test_a_job_does_not_begin_after_records_that_are_removed(job, fault):
     job.remove(before=2)
 
     with pytest.raises(LostRecordsError, match=(
-        rf"found {_TOPIC}/0 0 to 1 removed by Kafka, expected all records since a snapshot:"
+        rf"found {job.topic}/0 0 to 1 removed by Kafka, expected all records since a snapshot:"
         r" tables would lack rows without a later change\. Let the connector snapshot again,"
         r" and start with --starting at the time before that, or with --on-lost-offsets go-on"
     )):  # fmt: skip
@@ -123,13 +123,13 @@ def test_a_job_does_not_begin_after_records_that_are_removed(job, fault):
 
     film.snapshot()
     job.send(film)
-    job.run(starting=StartingOffsets(((_TOPIC, 0, 4),)))
+    job.run(starting=StartingOffsets(((job.topic, 0, 4),)))
     removed.check(job.rows().items(), film.rows)
     job.run()
 
 
 def test_a_topic_that_comes_later_has_its_first_records_too(job):
-    film, other = Source(), "pagila.public.actor"
+    film, other = Source(), f"{job.topic}.actors"
     film.insert(id=1, title="first")
     job.send(film)
     job.run()
@@ -142,4 +142,4 @@ def test_a_topic_that_comes_later_has_its_first_records_too(job):
     with pytest.raises(StreamingQueryException, match=(
         rf"batch 1 found 2 records deleted that were not read, .*: {other}/0 0 to 1; start with"
     )):  # fmt: skip
-        job.run(topic_pattern=f"{_TOPIC}|{other}")
+        job.run(topic_pattern=f"{job.topic}|{other}")
