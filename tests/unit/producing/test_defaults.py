@@ -39,8 +39,8 @@ def _make_events(count: int) -> Iterator[dict[str, Any]]:
 def test_events_of_any_combination_of_fields_make_few_versions(
     producer: EventProducer, trials: Callable[[int, int], int]
 ) -> None:
-    made = _make_events(trials(2_000, 100_000))
-    while events := list(islice(made, 1_000)):
+    made = _make_events(trials(600, 100_000))
+    while events := list(islice(made, 300)):
         assert not [each for each in send(producer, *events) if isinstance(each, Refusal)]
 
     assert producer.version_count <= 20

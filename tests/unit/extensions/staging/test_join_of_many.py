@@ -34,7 +34,7 @@ def _stage(world: World, changes: list[Change], offset: int) -> tuple[int, int]:
 def test_the_final_table_is_the_models_and_only_what_failed_three_times_is_parked(
     trials: Callable[[int, int], int],
 ) -> None:
-    shipments, plan = trials(5_000, 100_000), _plan()
+    shipments, plan = trials(2_000, 100_000), _plan()
     world, model = World(open_tables(plan), plan), Model()
     tables, offset, waited = world.tables, 0, 0
     for tick, changes in enumerate(Publisher(17, shipments, ticks=40).publish()):
