@@ -69,3 +69,7 @@ output "application_id" {
 output "schedules" {
   value = module.spark.schedules
 }
+
+output "submit_commands" {
+  value = module.spark.submit_commands
+}
