@@ -81,23 +81,14 @@ def apply(cloud, tmp_path):
 
 
 def test_a_registry_is_destroyed_only_with_the_override_file(apply, client):
-    registry = apply(_REGISTRY)
+    """One that an interrupted apply left tainted is kept by `untaint`."""
+    registry, address = apply(_REGISTRY), "module.schema_registry.aws_glue_registry.this"
+    glue = client("glue", account=_ACCOUNT)
 
     with pytest.raises(pytest.fail.Exception, match="Instance cannot be destroyed"):
         registry.destroy()
 
-    names = [
-        it["RegistryName"]
-        for it in client("glue", account=_ACCOUNT).list_registries()["Registries"]
-    ]
-    assert names == ["kept"]
-    allow_destroy(registry.folder)
-    registry.destroy(refresh=True)
-    assert client("glue", account=_ACCOUNT).list_registries()["Registries"] == []
-
-
-def test_what_an_interrupted_apply_left_tainted_is_kept_by_untaint(apply):
-    registry, address = apply(_REGISTRY), "module.schema_registry.aws_glue_registry.this"
+    assert [each["RegistryName"] for each in glue.list_registries()["Registries"]] == ["kept"]
     _run(registry, "taint", address)
 
     with pytest.raises(pytest.fail.Exception, match="Instance cannot be destroyed"):
@@ -108,6 +99,7 @@ def test_what_an_interrupted_apply_left_tainted_is_kept_by_untaint(apply):
     assert not registry.has_changes()
     allow_destroy(registry.folder)
     registry.destroy(refresh=True)
+    assert glue.list_registries()["Registries"] == []
 
 
 def test_a_bucket_with_objects_keeps_its_key_and_its_database(apply, client):
