@@ -1,4 +1,4 @@
-"""The console over real brokers and Glue, and a browser in front of it."""
+"""The console over a real broker and Glue, and a browser in front of it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,13 @@ from penstock.operations import read_raw_records
 from penstock.records import FUNCTION, READING
 from penstock.registry import load_registries
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, open_table
-from systems.clusters import ANONYMOUS, PRODUCER, REGION, Brokers, logged_in
+from systems.clusters import ANONYMOUS, PRODUCER, REGION, Brokers, logged_in, running_brokers
 from tests.browser.calls import RECORDER, Calls
 from tests.fixtures.accounts import ActAs
 from tests.fixtures.backups import ACCOUNT
-from tests.fixtures.brokers import brokers
 from tests.fixtures.browser import find_chromium
 from tests.fixtures.readings import make_reading_table
 from tests.fixtures.root_outputs import make_consumer, make_producer, write_outputs
-
-__all__ = ["brokers"]
 
 # It passes the end of stdin on, and notices only with the next output that nobody reads that.
 _LIKE_SSH = ("bash", "-o", "pipefail", "-c", 'cat | sh -c "$0" | cat')
@@ -62,6 +59,12 @@ def chromium() -> Iterator[Browser]:
         )
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
+    with running_brokers(tmp_path_factory.mktemp("broker"), broker_count=1) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
