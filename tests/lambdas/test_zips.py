@@ -318,7 +318,14 @@ def test_bytecode_is_used_and_the_same_in_each_build(zips: Path, tmp_path: Path)
     assert not any(name.endswith(".pyc") for name in of_sync)
 
 
-@pytest.mark.parametrize("target", [Target("3.13", "arm64"), Target("3.12", "x86_64")], ids=str)
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target("3.13", "arm64"),
+        pytest.param(Target("3.12", "x86_64"), marks=pytest.mark.nightly),
+    ],
+    ids=str,
+)
 def test_binaries_are_those_of_the_target(tmp_path: Path, target: Target) -> None:
     build(target, tmp_path)
 
