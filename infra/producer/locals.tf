@@ -196,7 +196,11 @@ locals {
   # Those of all consumers; neither part of a key has an underscore.
   programs = merge([
     for consumer, settings in local.consumers : {
-      for name, program in settings.programs : "${consumer}_${name}" => merge(program, { account_id = settings.account_id, seen_groups = settings.group_prefix })
+      for name, program in settings.programs : "${consumer}_${name}" => merge(program, {
+        account_id   = settings.account_id
+        functions_of = can(regex(local.is_function, name)) ? consumer : null
+        seen_groups  = settings.group_prefix
+      })
     }
   ]...)
 }

@@ -92,6 +92,7 @@ module "kafka_access" {
   # Brokers call the user of a client certificate by the certificate's name.
   readers = {
     for name, program in local.programs : name => {
+      functions_of = program.functions_of
       group_prefix = program.group_prefix
       seen_groups  = program.seen_groups
       topics       = program.topics

@@ -4,7 +4,7 @@ locals {
   # By user: all users of a reader have the same access lists.
   users = merge([
     for reader in values(var.readers) : {
-      for username in reader.usernames : username => { for key, value in reader : key => value if key != "usernames" }
+      for username in reader.usernames : username => { for key, value in reader : key => value if !contains(["functions_of", "usernames"], key) }
     }
   ]...)
   wanted = {

@@ -61,6 +61,8 @@ variable "prefix" {
 variable "readers" {
   description = "The programs by name: Kafka users, topics that they read and write, the prefix of their consumer groups, and whether they use transactional ids, which begin with it too."
   type = map(object({
+    # The consumer whose functions it is for: the groups of functions have their names, and one name may begin another.
+    functions_of = optional(string)
     group_prefix = string
     # The prefix of groups that they may describe: how far these are.
     seen_groups  = optional(string, "")
@@ -83,10 +85,10 @@ variable "readers" {
     condition = alltrue(flatten([
       for name, reader in var.readers : [
         for other_name, other in var.readers :
-        name == other_name || !startswith(other.group_prefix, reader.group_prefix)
+        name == other_name || (reader.functions_of != null && reader.functions_of == other.functions_of) || !startswith(other.group_prefix, reader.group_prefix)
       ]
     ]))
-    error_message = "One group_prefix of ${join(", ", values(var.readers)[*].group_prefix)} begins with another, whose reader could join its groups; choose prefixes of which none begins with another."
+    error_message = "One group_prefix of ${join(", ", values(var.readers)[*].group_prefix)} begins with another, whose reader could join its groups; choose prefixes of which none begins with another, unless both are of functions of one consumer."
   }
   validation {
     condition     = length(distinct(flatten(values(var.readers)[*].usernames))) == length(flatten(values(var.readers)[*].usernames))

@@ -12,7 +12,8 @@ log_days              = 30
 network               = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subnet-0123456789abcdef0"] }
 package               = { path = "../../tests/data/tiny.zip", architecture = "x86_64", python_version = "3.12" }
 readers = {
-  analytics = { usernames = ["analytics"], topics = ["sensor"], group_prefix = "analytics-" }
+  analytics = { usernames = ["analytics"], topics = ["sensor"], group_prefix = "analytics-", functions_of = "analytics" }
+  of-sensor = { usernames = ["of-sensor"], topics = ["sensor"], group_prefix = "analytics-sensor-", functions_of = "analytics" }
   billing   = { usernames = ["billing_a", "billing_b"], topics = ["sensor", "meter"], group_prefix = "billing-", transactions = true, writes = ["meter"] }
 }
 topics = {
