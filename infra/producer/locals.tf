@@ -199,7 +199,7 @@ locals {
       for name, program in settings.programs : "${consumer}_${name}" => merge(program, {
         account_id   = settings.account_id
         functions_of = can(regex(local.is_function, name)) ? consumer : null
-        seen_groups  = settings.group_prefix
+        seen_groups  = values(settings.programs)[*].group_prefix
       })
     }
   ]...)

@@ -51,7 +51,7 @@ def _apply_access(wanted: dict[str, Any]) -> list[str]:
                 reader["group_prefix"],
                 tuple(reader["writes"]),
                 reader["transactions"],
-                reader["seen_groups"],
+                tuple(reader["seen_groups"]),
             )
             for username, reader in wanted["readers"].items()
         ],

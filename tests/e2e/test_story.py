@@ -132,7 +132,8 @@ def _no_access_list(accounts):
     gone = {"action": "delete", "prev_input": None}
     _call_access(accounts, {"reader": {"username": username}, "tf": gone})
     named = ("group_prefix", "topics", "transactions", "writes")
-    reader = {name: program[name] for name in named} | {"seen_groups": contract["group_prefix"]}
+    seen = [each["group_prefix"] for each in contract["programs"].values()]
+    reader = {name: program[name] for name in named} | {"seen_groups": seen}
     wanted = {"topics": {}, "readers": {username: reader}}
     return Break(
         f"consumer account {CONSUMER}, mappings: ",

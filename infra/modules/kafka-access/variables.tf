@@ -64,8 +64,8 @@ variable "readers" {
     # The consumer whose functions it is for: the groups of functions have their names, and one name may begin another.
     functions_of = optional(string)
     group_prefix = string
-    # The prefix of groups that they may describe: how far these are.
-    seen_groups  = optional(string, "")
+    # The prefixes of groups that they may describe: how far these are.
+    seen_groups  = optional(list(string), [])
     topics       = list(string)
     transactions = optional(bool, false)
     usernames    = list(string)

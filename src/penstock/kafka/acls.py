@@ -66,8 +66,8 @@ class Reader:
     """A user who reads topics in consumer groups whose names begin with `group_prefix`.
 
     `writes` are the topics that the user may write too. With `transactions`, transactional ids that
-    begin with `group_prefix` are the user's as well. How far groups that begin with `seen_groups`
-    are, the user may see.
+    begin with `group_prefix` are the user's as well. How far groups that begin with one of
+    `seen_groups` are, the user may see.
     """
 
     username: str
@@ -75,7 +75,7 @@ class Reader:
     group_prefix: str
     writes: tuple[str, ...] = ()
     transactions: bool = False
-    seen_groups: str = ""
+    seen_groups: tuple[str, ...] = ()
 
     @property
     def access_lists(self) -> frozenset[AccessList]:
@@ -86,11 +86,10 @@ class Reader:
         may not.
         """
         user = self.username
-        seen = [AccessList(user, "DESCRIBE", "GROUP", self.seen_groups, True)]
         transactional = [AccessList(user, "WRITE", "TRANSACTIONAL_ID", self.group_prefix, True)]
         return frozenset(
             {
-                *(seen if self.seen_groups else ()),
+                *(AccessList(user, "DESCRIBE", "GROUP", name, True) for name in self.seen_groups),
                 *(transactional if self.transactions else ()),
                 *(AccessList(user, "READ", "TOPIC", topic) for topic in self.topics),
                 *(AccessList(user, "WRITE", "TOPIC", topic) for topic in self.writes),

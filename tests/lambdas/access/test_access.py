@@ -85,12 +85,13 @@ def test_a_reader_comes_changes_and_goes(brokers: Brokers, handle: Handle) -> No
         "READ sensor",
         "WRITE sensor",
         "READ analytics-jobs-",
-        "DESCRIBE analytics-",
+        "DESCRIBE analytics-audit-",
+        "DESCRIBE analytics-jobs-",
         "DESCRIBE_CONFIGS kafka-cluster",
     }
     assert handle(read_event("wanted")) == {"done": []}
 
-    assert len(handle(read_event("delete_reader"))["done"]) == 5
+    assert len(handle(read_event("delete_reader"))["done"]) == 6
     assert handle(read_event("delete_reader")) == {"done": []}
     assert lists_of(brokers, _USER) == set()
 
@@ -119,7 +120,7 @@ def test_a_reader_with_transactions_has_ids_under_its_prefix(
 
     lists = f"User:{_USER} ALLOW WRITE on transactional_id analytics-jobs- by prefix"
     assert f"access list {lists} was created" in made
-    assert len(handle(read_event("delete_reader"))["done"]) == 6
+    assert len(handle(read_event("delete_reader"))["done"]) == 7
 
 
 def test_a_change_that_fails_fails_the_call(brokers: Brokers, handle: Handle) -> None:

@@ -89,7 +89,7 @@ def _to_readers(place: str, file: Mapping[str, Any]) -> list[Reader]:
                 program["group_prefix"],
                 tuple(program["writes"]),
                 program["transactions"],
-                contract["group_prefix"],
+                tuple(each["group_prefix"] for each in contract["programs"].values()),
             )
             for program in contract["programs"].values()
             for username in program["usernames"]

@@ -17,18 +17,24 @@ from penstock.kafka import AccessList, Reader
 _CONTRACT = {
     "group_prefix": "analytics-",
     "programs": {
+        "audit": {
+            "group_prefix": "analytics-audit-",
+            "topics": [],
+            "transactions": False,
+            "usernames": [],
+            "writes": [],
+        },
         "jobs": {
             "group_prefix": "analytics-jobs-",
             "topics": ["sensor"],
             "transactions": False,
             "usernames": ["analytics"],
             "writes": ["sums"],
-        }
+        },
     },
 }
-_LISTS = Reader(
-    "analytics", ("sensor",), "analytics-jobs-", ("sums",), False, "analytics-"
-).access_lists
+_SEEN = ("analytics-audit-", "analytics-jobs-")
+_LISTS = Reader("analytics", ("sensor",), "analytics-jobs-", ("sums",), False, _SEEN).access_lists
 
 
 def _write(folder: Path, value: Any) -> Path:
@@ -42,7 +48,8 @@ def test_a_contract_is_what_the_access_function_applies(tmp_path: Path) -> None:
         "User:analytics ALLOW READ on topic sensor",
         "User:analytics ALLOW WRITE on topic sums",
         "User:analytics ALLOW READ on group analytics-jobs- by prefix",
-        "User:analytics ALLOW DESCRIBE on group analytics- by prefix",
+        "User:analytics ALLOW DESCRIBE on group analytics-audit- by prefix",
+        "User:analytics ALLOW DESCRIBE on group analytics-jobs- by prefix",
         "User:analytics ALLOW DESCRIBE_CONFIGS on cluster kafka-cluster",
     }
     path = _write(tmp_path, {"contract": _CONTRACT})
@@ -61,7 +68,7 @@ def test_both_users_of_a_program_have_its_lists(tmp_path: Path) -> None:
         "User:analytics_audit_b ALLOW READ on topic sensor",
         "User:analytics_audit_b ALLOW WRITE on topic sums",
         "User:analytics_audit_b ALLOW READ on group analytics-jobs- by prefix",
-        "User:analytics_audit_b ALLOW DESCRIBE on group analytics- by prefix",
+        "User:analytics_audit_b ALLOW DESCRIBE on group analytics-jobs- by prefix",
         "User:analytics_audit_b ALLOW WRITE on transactional_id analytics-jobs- by prefix",
         "User:analytics_audit_b ALLOW DESCRIBE_CONFIGS on cluster kafka-cluster",
     }
