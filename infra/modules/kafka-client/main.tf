@@ -3,6 +3,13 @@ resource "aws_iam_policy" "this" {
   name        = "${var.prefix}-client-${var.name}"
   description = "What the client ${var.name} may do with the brokers and schemas of ${var.prefix}"
   policy      = var.policy_json
+
+  lifecycle {
+    precondition {
+      condition     = length(var.policy_json) <= 6144
+      error_message = "The policy of the client ${var.name} has ${length(var.policy_json)} characters, and a managed policy takes 6144; give it fewer topics, and the others to a second client."
+    }
+  }
 }
 
 resource "aws_iam_role_policy_attachment" "this" {
