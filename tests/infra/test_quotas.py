@@ -23,6 +23,7 @@ _CASES = [
     _NAMED["consumer-peering"],  # with the largest cluster
     _NAMED["consumer-staging"],
     _NAMED["producer-full"],
+    _NAMED["status-many"],
 ]
 _VARIABLES_BYTES = 4096  # of a function, as localcloud and Lambda count them
 _accounts = count(700_000_000_001)

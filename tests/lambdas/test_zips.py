@@ -91,9 +91,7 @@ _CALLS = {
 _SETTINGS = {
     "status": {
         "PENSTOCK_REJECTED_BUCKET": "",
-        "PENSTOCK_STATUS_PRODUCERS": json.dumps(
-            {"f": {"registry": "memory://", "schema": "s", "budget": 5, "few": 1}}
-        ),
+        "PENSTOCK_STATUS_PRODUCERS": json.dumps({"memory://": {"f": ["s", 5, 1]}}),
     }
 }
 # What a function has besides, and the number of its extensions.

@@ -8,18 +8,20 @@ locals {
   # A producer without a budget registers no versions. As a share of it, the limit of alarms fits every budget.
   _budgets = {
     for name, producer in var.producers : name => {
-      budget   = producer.version_budget
-      few      = coalesce(var.status.versions_left, ceil(producer.version_budget / 5))
-      grows    = producer.policy == "grow"
-      registry = producer.registry.url
-      schema   = producer.schema
+      budget = producer.version_budget
+      few    = coalesce(var.status.versions_left, ceil(producer.version_budget / 5))
+      grows  = producer.policy == "grow"
+      schema = producer.schema
     } if producer.version_budget != null
   }
   # What the function is told, and `penstock status` too.
   settings = merge(
     { for bucket in var.bucket[*] : "PENSTOCK_REJECTED_BUCKET" => bucket.name },
     length(var.producers) == 0 ? {} : {
-      PENSTOCK_STATUS_PRODUCERS = jsonencode({ for name, producer in var.producers : producer.function => lookup(local._budgets, name, null) })
+      # Short, since a function's variables have 4 KB: each registry once, and a schema as a list of what it is named and has.
+      PENSTOCK_STATUS_PRODUCERS = jsonencode({ for url in distinct(values(var.producers)[*].registry.url) : url => {
+        for name, producer in var.producers : producer.function => try([for key in ["schema", "budget", "few", "grows"] : local._budgets[name][key]], null) if producer.registry.url == url
+      } })
     },
     length(var.tables) == 0 ? {} : { PENSTOCK_STATUS_TABLES = join(",", sort(values(var.tables)[*].name)) },
   )

@@ -44,7 +44,9 @@ class Budget(NamedTuple):
 def _parse_producers(text: str) -> dict[str, Budget | None]:
     try:
         return {
-            name: Budget(**given) if given else None for name, given in json.loads(text).items()
+            name: Budget(registry, *given) if given else None
+            for registry, functions in json.loads(text).items()
+            for name, given in functions.items()
         }
     except (AttributeError, TypeError) as error:
         raise ValueError(text) from error
@@ -59,8 +61,8 @@ class StatusSettings(Settings):
     )
     producers: Mapping[str, Budget | None] | None = setting(
         "PENSTOCK_STATUS_PRODUCERS",
-        "producer functions by name, as JSON: of each that registers versions, registry, schema,"
-        " budget (the most versions), few (fewer left are too few) and grows (by the policy grow)",
+        "producer functions by registry and name, as JSON: of each that registers versions, a list:"
+        " schema, budget (the most versions), few (fewer left are too few), grows (policy grow)",
         parse=_parse_producers,
         default=None,
         secret=True,  # the URL of a registry may contain an external id

@@ -81,12 +81,10 @@ def run(
     bucket: str, errors: str, registry: str, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str]]:
     """Run the command in an account with a bucket, a table and a producer."""
-    schema = {"registry": registry, "schema": "sensor", "budget": 10, "few": 2}
+    producers = {"penstock-producer": ["sensor", 10, 2], "penstock-fixed": None}
     environ = {
         "PENSTOCK_REJECTED_BUCKET": bucket,
-        "PENSTOCK_STATUS_PRODUCERS": json.dumps(
-            {"penstock-producer": schema, "penstock-fixed": None}
-        ),
+        "PENSTOCK_STATUS_PRODUCERS": json.dumps({registry: producers}),
         "PENSTOCK_STATUS_TABLES": errors,
     }
 
@@ -186,8 +184,8 @@ def test_what_is_open_fails_the_command_if_it_is_told_so(
     elif opened == "letter":
         _give_up(errors, "lambda")
     elif opened == "versions":
-        schema = {"registry": registry, "schema": "sensor", "budget": 3, "few": 2}
-        changes["PENSTOCK_STATUS_PRODUCERS"] = json.dumps({"penstock-producer": schema})
+        producers = {"penstock-producer": ["sensor", 3, 2]}
+        changes["PENSTOCK_STATUS_PRODUCERS"] = json.dumps({registry: producers})
     else:
         _give_up(errors, JOIN)  # it waits, as it should
 
@@ -207,8 +205,8 @@ def test_long_versions_leave_no_larger_share_than_their_characters_do(
     client("glue").register_schema_version(SchemaId=schema, SchemaDefinition=text)
 
     for grows, left in ((True, 2), (False, 7)):
-        budget = {"registry": registry, "schema": "sensor", "budget": 10, "few": 2, "grows": grows}
-        said = run(PENSTOCK_STATUS_PRODUCERS=json.dumps({"penstock-producer": budget}))[1]
+        producers = {"penstock-producer": ["sensor", 10, 2, grows]}
+        said = run(PENSTOCK_STATUS_PRODUCERS=json.dumps({registry: producers}))[1]
         assert f"penstock-producer, schema sensor: {left} of 10 versions left\n" in said
 
 
@@ -239,8 +237,8 @@ def test_a_schema_that_is_not_there_yet_has_all_versions_left_but_not_without_it
     run: Run, registry: str
 ) -> None:
     def count(url: str) -> tuple[int, str]:
-        schema = {"registry": url, "schema": "order", "budget": 10, "few": 2}
-        return run(PENSTOCK_STATUS_PRODUCERS=json.dumps({"penstock-producer": schema}))
+        producers = {"penstock-producer": ["order", 10, 2]}
+        return run(PENSTOCK_STATUS_PRODUCERS=json.dumps({url: producers}))
 
     there, absent = count(registry), count(f"glue://absent?region={REGION}")
 
@@ -265,11 +263,11 @@ def test_a_schema_that_is_not_there_yet_has_all_versions_left_but_not_without_it
         ),
         (
             {"PENSTOCK_STATUS_PRODUCERS": '{"f": {"schema": "s"}}'},
-            "PENSTOCK_STATUS_PRODUCERS cannot be used, expected producer functions by name",
+            "PENSTOCK_STATUS_PRODUCERS cannot be used, expected producer functions by regis",
         ),
         (
             {"PENSTOCK_STATUS_PRODUCERS": "[]"},
-            "PENSTOCK_STATUS_PRODUCERS cannot be used, expected producer functions by name",
+            "PENSTOCK_STATUS_PRODUCERS cannot be used, expected producer functions by regis",
         ),
         (
             {"PENSTOCK_STATUS_TABLES": "a,,b"},
