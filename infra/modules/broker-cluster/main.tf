@@ -6,6 +6,8 @@ locals {
   broker_count   = coalesce(var.cluster.broker_count, length(var.subnet_ids))
   volume_gib     = coalesce(var.cluster.volume_gib, 100)
   max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)
+  # MSK has no automatic scaling in Cape Town, Osaka and Malaysia (Developer Guide, "Automatic scaling for Amazon MSK clusters").
+  volumes_grow = local.is_provisioned && !contains(["af-south-1", "ap-northeast-3", "ap-southeast-5"], var.region)
 
   default_properties = {
     # Timestamps of clients may be of any year, and would order the versions of a row (docs/adr/0008-row-keys.md).
@@ -151,7 +153,7 @@ resource "aws_msk_cluster" "this" {
     ignore_changes = [
       # Another set would replace the cluster and lose all records.
       broker_node_group_info[0].client_subnets,
-      # The volume grows by itself (below) and never shrinks.
+      # The volume grows by itself (below), or by hand, and never shrinks.
       broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size,
     ]
 
@@ -189,7 +191,7 @@ resource "aws_cloudwatch_log_group" "brokers" {
 }
 
 resource "aws_appautoscaling_target" "storage" {
-  count = local.is_provisioned ? 1 : 0
+  count = local.volumes_grow ? 1 : 0
 
   service_namespace  = "kafka"
   resource_id        = aws_msk_cluster.this[0].arn
@@ -199,7 +201,7 @@ resource "aws_appautoscaling_target" "storage" {
 }
 
 resource "aws_appautoscaling_policy" "storage" {
-  count = local.is_provisioned ? 1 : 0
+  count = local.volumes_grow ? 1 : 0
 
   name               = "${local.name}-storage"
   service_namespace  = aws_appautoscaling_target.storage[0].service_namespace
