@@ -43,7 +43,8 @@ resource "aws_dynamodb_table" "readings" {
   }
 
   ttl {
-    attribute_name = coalesce(each.value.ttl_attribute, var.ttl_attribute)
+    # An event's fields are in the same row, under their own names.
+    attribute_name = coalesce(each.value.ttl_attribute, "_expiresAt")
     enabled        = true
   }
 

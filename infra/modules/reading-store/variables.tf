@@ -50,7 +50,7 @@ variable "retention" {
 }
 
 variable "tables" {
-  description = "The tables of rows, by what follows the prefix: the names of partition key, sort key (null for none) and TTL attribute (by default ttl_attribute), and in fixed what is fixed for the table's life."
+  description = "The tables of rows, by what follows the prefix: the names of partition key, sort key (null for none) and TTL attribute (by default _expiresAt), and in fixed what is fixed for the table's life."
   type = map(object({
     fixed         = optional(map(string), {})
     hash_key      = string
@@ -61,17 +61,5 @@ variable "tables" {
   validation {
     condition     = alltrue([for table in keys(var.tables) : can(regex("^[a-z0-9_]+$", table)) && table != "errors"])
     error_message = "The tables are ${join(", ", keys(var.tables))}; name each with small letters, digits and underscores, and none errors, which is the dead-letter table."
-  }
-}
-
-variable "ttl_attribute" {
-  description = "The TTL attribute: the second after which DynamoDB deletes a reading; readings without it stay."
-  type        = string
-  default     = "_expiresAt"
-
-  validation {
-    # An event's fields are in the same row, under their own names.
-    condition     = startswith(var.ttl_attribute, "_")
-    error_message = "ttl_attribute is ${var.ttl_attribute}; let it begin with an underscore, or a field of an event decides when its row is deleted."
   }
 }

@@ -7,4 +7,3 @@ tables = {
   orders   = { fixed = { key = "orderId", order = "revision" }, hash_key = "orderId" }
   readings = { hash_key = "deviceId", range_key = "readingId" }
 }
-ttl_attribute = "_goneAt"
