@@ -18,8 +18,9 @@ from tests.e2e.analysts import GRANTS, create_people, govern_catalog
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
 from tests.e2e.exercise import disturb, exercise, list_jobs
+from tests.e2e.jobs import Submitted
 from tests.e2e.leftovers import list_everything
-from tests.e2e.payments import FUNCTIONS, REGISTRIES, TABLES, TOPIC
+from tests.e2e.payments import FUNCTIONS, MAINTAIN_RUN, REGISTRIES, REPLAY_RUN, TABLES, TOPIC
 from tests.e2e.registry import Registry
 from tests.e2e.sales import OF_THE_PRODUCER, SALES, SHOP_TOTALS
 from tools.build_zip import build
@@ -142,3 +143,11 @@ def stories(accounts):
 def exercised(accounts, stories, registry):
     """Each way that an event and a record can take has been taken."""
     return exercise(accounts, registry)
+
+
+@pytest.fixture(scope="session")
+def mended(exercised):
+    """What `penstock submit` printed, by run, when payments were maintained and replayed."""
+    analytics = exercised.accounts.consumers["analytics"]
+    environ = analytics.environ | analytics.operator_keys()
+    return Submitted(analytics.folder, environ, (MAINTAIN_RUN, REPLAY_RUN)).wait()

@@ -35,6 +35,7 @@ FUNCTIONS = {
 PAYMENT_JOBS: dict[str, Any] = {
     TOPIC: {"reads": [TOPIC], "trigger": "available-now", "writes": {"*": TOPIC}}
 }
+MAINTAIN_RUN, REPLAY_RUN = f"maintain-{TOPIC}", f"replay-{TOPIC}"
 TABLES = {TOPIC: {"event_time": "none", "key": ["paymentId"]}}
 STAGED = {"name": "receipts", "topics": [TOPIC], "key": "paymentId"}
 
