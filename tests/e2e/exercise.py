@@ -30,7 +30,7 @@ from tests.e2e.payments import (
     send_payments,
 )
 from tests.e2e.registry import Registry
-from tests.e2e.sales import SALE, SALES, SHOP_RUNS, SUMMARY_RUN, TOTALS_RUN
+from tests.e2e.sales import SALE, SALES, SHOP_RUN, SUMMARY_RUN, TOTALS_RUN
 from tests.e2e.staging import JOB, Review, make_staging_job
 
 _SENSOR = {"RegistryName": "penstock", "SchemaName": "sensor"}
@@ -105,7 +105,7 @@ def exercise(accounts: Accounts, registry: Registry) -> Exercised:
     environ = analytics.environ | analytics.operator_keys()
     submitted = (
         Submitted(analytics.folder, environ, (SUMMARY_RUN, TOTALS_RUN, TOPIC)),
-        Submitted(accounts.producer.folder, accounts.producer.environ, SHOP_RUNS),
+        Submitted(accounts.producer.folder, accounts.producer.environ, (SHOP_RUN,)),
     )
     said = {run: told for each in submitted for run, told in each.wait().items()}
     analytics.extend(SALES + GRANTS_IN_PART + DASHBOARD)

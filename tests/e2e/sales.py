@@ -53,30 +53,31 @@ output "emr_cluster" {{
 """
 SUMMARY_RUN, TOTALS_RUN = f"{SERVERLESS}-summarize", f"{STEP}-totals"
 SHOP, SHOP_TOTALS = "shop", "shop-totals"
-SHOP_RUNS = (f"{SHOP}-summarize", f"{SHOP}-totals")
+SHOP_RUN = f"{SHOP}-totals"
 OF_THE_PRODUCER: dict[str, Any] = {
     "jobs": {
         SHOP: {
-            "commands": ["summarize", "totals"],
+            "commands": ["totals"],
             "parameters": {"output_topic": SHOP_TOTALS},
             "reads": ["sensor"],
             "trigger": "available-now",
             "writes": [SHOP_TOTALS],
         }
     },
-    "spark": SPARK | {"cluster": {"concurrent_steps": 2, "jobs": [SHOP]}},
+    "spark": SPARK | {"cluster": {"jobs": [SHOP]}},
 }
 
 
-def read_summary(root: Root, bucket: str, job: str) -> str:
-    """Return the file that a summary wrote."""
-    key = f"sales/{job}/spark_output/sales_by_country.csv"
+def read_summary(root: Root, bucket: str) -> str:
+    """Return the file that the summary wrote."""
+    key = f"sales/{SERVERLESS}/spark_output/sales_by_country.csv"
     found = root.client("s3").get_object(Bucket=bucket, Key=key)
     return str(found["Body"].read().decode())
 
 
 def read_times(root: Root) -> dict[str, tuple[datetime, datetime]]:
-    """Return when each step of the cluster of a root began and ended, by name."""
-    steps = root.client("emr").list_steps(ClusterId=root.outputs()["emr_cluster"])["Steps"]
+    """Return when each step of a consumer's cluster began and ended, by name."""
+    cluster = root.outputs()["emr_cluster"]["cluster"]["id"]
+    steps = root.client("emr").list_steps(ClusterId=cluster)["Steps"]
     times = {step["Name"]: step["Status"]["Timeline"] for step in steps}
     return {name: (time["StartDateTime"], time["EndDateTime"]) for name, time in times.items()}
