@@ -188,6 +188,7 @@ def test_a_break_is_reported_with_account_and_hop_and_nothing_is_lost(accounts, 
     assert _fields(row) == {"_schema": 2, "temperature": 30}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("stories")
 def test_a_job_that_does_not_end_is_reported_with_account_and_hop(accounts):
     story = accounts.make_story("analytics", job_seconds=0)
