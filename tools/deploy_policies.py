@@ -5,8 +5,8 @@ Usage: tools/deploy_policies.py [--write]   without --write: list what is not up
 docs/deploy-policies/actions has the data:
   seen.json      what deployers and the operator called in the tests of both accounts, written by
                  `REWRITE=1 .venv/bin/pytest tests/e2e`
-  unseen.json    what AWS needs besides: options and changes that no test has, and actions that
-                 services do in the caller's name, each with its reason and source
+  unseen.json    what AWS needs besides: options and changes that no test of the day has, and
+                 actions that services do in the caller's name, each with its reason and source
   services.json  by service the resources that its actions are narrowed to, the actions that AWS
                  judges without a resource (`whole`), and the statements with conditions
 """

@@ -182,6 +182,7 @@ def test_a_report_has_no_password_and_no_external_id(broken, look, healthy):
     assert "aws lambda delete-function-concurrency" in text
 
 
+@pytest.mark.nightly
 def test_a_connector_runs_until_its_task_fails(look, connector):
     """The hop that the extension of change data capture brings."""
     hops = [hop for hop in list_hops() if hop.name == "connectors"]
