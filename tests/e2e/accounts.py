@@ -108,9 +108,10 @@ class Root(Account):
         words = ("plan", "-input=false", "-json", _AS_KNOWN, *_words(changes))
         return [error.text for error in read_errors(self.run(*words, fine=(0, 1)).stdout)]
 
-    def has_changes(self) -> bool:
+    def has_changes(self, *, refresh: bool = True) -> bool:
         """Whether there is something left to do."""
-        words = ("plan", "-input=false", "-detailed-exitcode", "-out=plan")
+        words = ["plan", "-input=false", "-detailed-exitcode", "-out=plan"]
+        words += [] if refresh else [_AS_KNOWN]
         return self.run(*words, fine=(_NO_CHANGES, _CHANGES)).returncode == _CHANGES
 
     def destroy(self) -> None:
@@ -160,10 +161,14 @@ class Accounts:
         self.hand_over(name)
         return root
 
-    def list_unfinished(self) -> list[str]:
-        """Name the accounts where Terraform has something left to do, planned all at once."""
+    def list_unfinished(self, as_known: tuple[str, ...] = ()) -> list[str]:
+        """Name the accounts where Terraform has something left to do, planned all at once.
+
+        Consumers in `as_known` are compared with their state alone.
+        """
         roots = [self.producer, *self.consumers.values()]
-        changes = at_once(*(root.has_changes for root in roots))
+        known = [self.consumers[name] for name in as_known]
+        changes = at_once(*(partial(root.has_changes, refresh=root not in known) for root in roots))
         return [root.where for root, changed in zip(roots, changes, strict=True) if changed]
 
     def destroy(self) -> None:

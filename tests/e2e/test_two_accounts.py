@@ -256,7 +256,8 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, 
 
 
 def test_nothing_is_left_to_do(accounts):
-    assert accounts.list_unfinished() == []
+    """The second consumer has the root of the first; what AWS tells of it is looked at there."""
+    assert accounts.list_unfinished(as_known=("billing",)) == []
 
 
 def test_both_consumers_have_all_records(accounts):
