@@ -364,6 +364,11 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
         return [running.result() for running in [pool.submit(call) for call in calls]]
 
 
+def without_creations(changes: Changes) -> Changes:
+    """Return the changes of what was there before."""
+    return Counter({one: count for one, count in changes.items() if one[1] != "create"})
+
+
 def _names(cluster: RunningCluster) -> dict[str, str]:
     """Return the loopback addresses of the brokers by their names."""
     return {node.name: node.loopback_address for node in cluster.nodes}

@@ -27,8 +27,10 @@ from tools.build_zip import build
 from tools.lambda_packages import Target
 
 _FOLDER = Path(__file__).parent
-# One breaks the accounts and mends them, the other changes and destroys them.
-_LAST = [_FOLDER / name for name in ("test_doctor.py", "test_two_accounts.py")]
+# The first breaks the accounts and mends them, the others change them, the last destroys them.
+_LAST = [
+    _FOLDER / name for name in ("test_doctor.py", "test_brokers_added.py", "test_two_accounts.py")
+]
 CANARY = "Canary-password-that-nobody-may-see-7391"
 TOPICS = {"sensor": {}, **{name: {"partitions": 1} for name in (SHOP_TOTALS, TOPIC)}}
 # The entry of the consumer.

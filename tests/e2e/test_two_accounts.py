@@ -16,7 +16,14 @@ import pytest
 from demo.screen import StepFailedError
 from localcloud.testing import wait_until
 from penstock.framing import decode_frame
-from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER, PRODUCER_DEPLOYER, at_once
+from tests.e2e.accounts import (
+    CONSUMER,
+    DEPLOYERS,
+    PRODUCER,
+    PRODUCER_DEPLOYER,
+    at_once,
+    without_creations,
+)
 from tests.e2e.conftest import CANARY, READER
 from tests.e2e.deployers import REWRITING, WITHDRAWN, read_seen, read_used, withdraw, write_seen
 from tests.e2e.leftovers import list_everything, list_usable_keys
@@ -171,7 +178,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
 
     # The second users of one consumer, and those of the other.
     assert changes["aws_secretsmanager_secret", "create"] == 6
-    assert _without_creations(changes) == {
+    assert without_creations(changes) == {
         ("aws_cloudwatch_dashboard", "update"): 1,  # the topics
         ("aws_iam_role_policy", "update"): 1,  # what is counted
         ("aws_lambda_function", "update"): 1,
@@ -193,7 +200,7 @@ def test_the_consumer_takes_its_new_contract(accounts):
     changes, admitted = accounts.log_in_during("analytics", apply)
 
     assert changes["aws_lambda_event_source_mapping", "create"] == 1
-    assert _without_creations(changes) == {
+    assert without_creations(changes) == {
         ("aws_lambda_function", "update"): 2,
         ("aws_s3_object", "update"): 1,
         ("aws_secretsmanager_secret_version", "replace"): 3,
@@ -216,39 +223,24 @@ def test_a_new_topic_is_closed_to_those_whom_it_is_not_granted(accounts):
     )
 
 
-def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, registry, billing):
-    """All at once: load balancers, zones and endpoints wait beside each other."""
+def test_a_consumer_is_added_and_a_topic_is_closed_again(accounts, registry, billing):
+    """All at once: zones and endpoints wait beside each other."""
     producer, analytics = accounts.producer, accounts.consumers["analytics"]
-    cluster = producer.variables["cluster"] | {"broker_count": 4}
     second = accounts.add_consumer(
         "billing", PRODUCER, consumer_functions=_FUNCTIONS_OF_BILLING, tables={"orders": _ORDERS}
     )
 
-    change = partial(producer.apply, refresh=False, cluster=cluster, consumers=[_ROTATED, billing])
+    change = partial(producer.apply, refresh=False, consumers=[_ROTATED, billing])
     changes, _ = at_once(change, second.apply)
     registry.enter(PRODUCER, "penstock-billing")
-    assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
-    assert _without_creations(changes) == {
-        ("aws_cloudwatch_dashboard", "update"): 1,
-        ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
-        ("aws_lambda_function", "update"): 3,
-        ("aws_lambda_invocation", "replace"): 1,
-        ("aws_msk_cluster", "update"): 1,
-        ("aws_ssm_parameter", "update"): 1,  # the brokers of its job
-    }
-    # A client that happens to ask a broker that the consumer has no endpoint of yet fails by DNS.
+    assert changes == {("aws_lambda_invocation", "replace"): 1}
     wait_until(
         "orders is closed",
         lambda: "orders is not authorized" in accounts.read_in_vain("analytics", "orders"),
     )
 
-    for name in accounts.consumers:
-        accounts.hand_over(name)
-    assert len(producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
-    change = partial(analytics.apply, refresh=False, consumer_functions=FUNCTIONS)
-    changes, _ = at_once(change, partial(second.apply, refresh=False))
-    assert changes["aws_route53_record", "create"] == 2
-    assert _without_creations(changes) == {
+    accounts.hand_over("analytics")
+    assert analytics.apply(refresh=False, consumer_functions=FUNCTIONS) == {
         ("aws_lambda_event_source_mapping", "delete"): 1,
         ("aws_lambda_function", "update"): 2,
         ("aws_s3_object", "update"): 1,
@@ -335,11 +327,6 @@ def test_deployers_were_refused_nothing_and_used_all_that_was_seen_before(accoun
     assert {kind: seen[kind] - used[kind] for kind in _APPLYING} == {
         kind: set() for kind in _APPLYING
     }
-
-
-def _without_creations(changes):
-    """What was there before and would be another."""
-    return {one: count for one, count in changes.items() if one[1] != "create"}
 
 
 def _read_unpacked(path):
