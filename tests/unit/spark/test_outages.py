@@ -17,7 +17,7 @@ from penstock.errors import (
     SinkAccessDeniedError,
     SinkUnavailableError,
 )
-from penstock.spark.query.outages import retry_outages
+from penstock.spark.query.outages import is_stop, retry_outages
 from penstock.spark.query.stream import StreamQuery
 from tests.stubs.clock import FakeTime
 
@@ -59,6 +59,7 @@ _GLUE = "software.amazon.awssdk.services.glue.model"
         "software.amazon.awssdk.core.exception.SdkClientException: Unable to execute HTTP request: "
         "Connect to glue.eu-central-1.amazonaws.com timed out",
         "org.apache.iceberg.exceptions.CommitStateUnknownException: Read timed out",
+        f"{_GLUE}.OperationTimeoutException: Timed out (Service: Glue, Status Code: 400)",
     ],
 )
 def test_an_outage_that_iceberg_or_hadoop_reports(said, caplog) -> None:
@@ -85,6 +86,18 @@ def test_other_errors_of_java_end_the_query(said) -> None:
         _write_batch(write_batch)
 
     assert write_batch.call_count == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "stops"),
+    [
+        ("a.SparkException: Job 3 cancelled because SparkContext was shut down", True),
+        ("a.SparkException: Job 3 cancelled part of cancelled job group a-b", True),
+        (f"{_GLUE}.AccessDeniedException: no (Service: Glue, Status Code: 400)", False),
+    ],
+)
+def test_a_batch_that_somebody_stopped_has_not_failed(said: str, stops: bool) -> None:
+    assert is_stop(_JavaError(said)) is stops
 
 
 def test_an_outage_that_lasts() -> None:

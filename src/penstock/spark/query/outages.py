@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -24,9 +24,10 @@ _OUTAGE_OF_JAVA: Final = re.compile(
     r"^.*(?:Status Code: (?:5\d\d|429)\b"
     r"|(?:Rate exceeded|Throttl).*\(Service: "
     r"|\bUnable to execute HTTP request\b"
-    r"|\.CommitStateUnknownException\b).*$",
+    r"|\.(?:CommitStateUnknown|OperationTimeout)Exception\b).*$",
     re.MULTILINE,
 )
+_STOP: Final = re.compile("SparkContext was shut down|stopped SparkContext|cancelled job group")
 
 
 def retry_outages(
@@ -60,6 +61,11 @@ def retry_outages(
             is_over = outages > _MOST_OUTAGES or next(pauses, True)
             if is_over or not is_active():
                 raise
+
+
+def is_stop(error: Exception) -> bool:
+    """Return whether a batch ended because somebody stopped its query or its driver."""
+    return isinstance(error, Py4JError) and _STOP.search(str(error)) is not None
 
 
 def _describe_outage(error: Exception) -> str | None:

@@ -18,7 +18,7 @@ from penstock.consuming import ErrorSink
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.query.lines import BatchLines
-from penstock.spark.query.outages import retry_outages
+from penstock.spark.query.outages import is_stop, retry_outages
 from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts, write_failure, write_report
 from penstock.spark.query.source import read_ranges
@@ -185,7 +185,8 @@ class StreamQuery:
                     partial(is_active, number),
                 )
             except Exception as error:
-                print(write_failure(self.service, number, error), flush=True)
+                if not is_stop(error):
+                    print(write_failure(self.service, number, error), flush=True)
                 raise
 
         writer = self.stream.writeStream.foreachBatch(write)
