@@ -25,6 +25,7 @@ class MemoryFiles(dict[str, str]):
         """Delete a file if it exists."""
         self.pop(name, None)
 
+    read_last = StateFiles.read_last
     replace = StateFiles.replace
 
     def locate(self, name: str) -> str:

@@ -241,9 +241,8 @@ def check_routes(
     Raises:
         CheckpointError: that batch is half done with other routes.
     """
-    names = files.names()
     text = json.dumps(dict(sorted(routes.items())))
-    kept = files.read(names[-1]) if names else None
+    _, kept = files.read_last() or ("", None)
     if kept == text:
         return
     if kept is not None and checkpoint.is_begun(batch):

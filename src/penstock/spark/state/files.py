@@ -133,6 +133,13 @@ class StateFiles:
         for name in found:
             self.delete(name)
 
+    def read_last(self) -> tuple[str, str] | None:
+        """Return name and text of the last file, which another job may replace at any time."""
+        while names := self.names():
+            if (text := self.read(names[-1])) is not None:
+                return names[-1], text
+        return None
+
     def delete(self, name: str) -> None:
         """Delete a file if it exists."""
         path = self._path(name)

@@ -98,8 +98,8 @@ class TopicWatch:
         self._files = files
         self._policy = policy
         self._topics = topics
-        names = files.names()
-        self._known = self._read_topics(names[-1]) if names else _Topics({}, {})
+        last = files.read_last()
+        self._known = _Topics({}, {}) if last is None else self._parse(*last)
         self._found = self._known
 
     def check(self, batch: int) -> TopicChanges:
@@ -212,9 +212,9 @@ class TopicWatch:
             self._files.replace(str(topics))
             self._known = topics
 
-    def _read_topics(self, name: str) -> _Topics:
+    def _parse(self, name: str, text: str) -> _Topics:
         try:
-            return _Topics.parse(self._files.read(name) or "")
+            return _Topics.parse(text)
         except (ValueError, TypeError) as error:
             raise CheckpointError(
                 f"the file {self._files.locate(name)} is damaged ({error}), expected the ids of "

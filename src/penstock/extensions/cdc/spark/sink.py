@@ -117,9 +117,8 @@ class LogStates:
 
     def read(self) -> LogState:
         """Return the last state."""
-        names = self._files.names()
-        text = self._files.read(names[-1]) if names else None
-        return LogState() if text is None else LogState.parse(text)
+        last = self._files.read_last()
+        return LogState() if last is None else LogState.parse(last[1])
 
     def write(self, state: LogState, lease: Fence) -> None:
         """Write a state in place of those before; that of a job that takes the lease stays."""
