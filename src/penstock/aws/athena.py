@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.attempts import Attempts
 from penstock.aws.client import AwsClient, Service
-from penstock.aws.errors import Fault, classify_answer
+from penstock.aws.errors import Fault, classify, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import (
     OperationError,
@@ -210,7 +210,10 @@ class Athena:
                 cause, problem = error, f"no answer from {client.endpoint}: {error!r}"
                 continue
             except (BotoCoreError, ClientError) as error:
-                raise SinkAccessDeniedError(f"{operation}: {error}") from error
+                if classify(error) not in {Fault.THROTTLED, Fault.DOWN}:
+                    raise SinkAccessDeniedError(f"{operation}: {error}") from error
+                cause, problem = error, str(error)
+                continue
             if answer.status == 200:
                 return answer.read_object()
             code, message = answer.read_error()
