@@ -42,7 +42,7 @@ module "reading_store" {
   prefix     = local.prefix
   account_id = var.account_id
   region     = var.contract.region
-  errors     = setunion(values(local.functions)[*].errors, values(module.job_tables.jobs)[*].errors, [for name in var.jobs_of_others : "${name}-errors"])
+  errors     = setunion(values(local.functions)[*].errors, values(module.job_tables.jobs)[*].errors, [for name in var.dead_letters_of : "${name}-errors"])
   retention  = var.retention
   tables = merge(
     module.row_shapes.shapes,

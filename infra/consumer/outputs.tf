@@ -49,8 +49,9 @@ output "profiles" {
   description = "The settings of commands, for this consumer; `penstock init` writes them to penstock.toml."
   value = {
     (var.contract.consumer) = merge(module.broker_access.settings, {
-      AWS_REGION             = var.contract.region
-      PENSTOCK_ERRORS_TABLE  = try(module.reading_store.errors["errors"].name, values(module.reading_store.errors)[0].name, "")
+      AWS_REGION = var.contract.region
+      # That of the job consume and the function consumer, else the first one of a job or function of this root.
+      PENSTOCK_ERRORS_TABLE  = try(module.reading_store.errors["errors"].name, [for name, table in module.reading_store.errors : table.name if !contains(var.dead_letters_of, trimsuffix(name, "-errors"))][0], "")
       PENSTOCK_PARKED_BUCKET = module.lake.parked_bucket.name
       PENSTOCK_REGISTRY      = local.registry_urls
       PENSTOCK_WORKGROUP     = module.lake.workgroup

@@ -110,10 +110,15 @@ variable "jobs" {
   }
 }
 
-variable "jobs_of_others" {
+variable "dead_letters_of" {
   description = "The jobs of extensions that have dead letters, as those of change data capture: the dead-letter table of each is made, counted and watched here."
   type        = set(string)
   default     = []
+
+  validation {
+    condition     = length(setintersection(var.dead_letters_of, concat(keys(var.jobs), [for name in keys(var.consumer_functions) : trimprefix(name, "consumer-")]))) == 0
+    error_message = "dead_letters_of has ${join(", ", var.dead_letters_of)}, and jobs and functions, ${join(", ", concat(keys(var.jobs), keys(var.consumer_functions)))}, have dead-letter tables by their names; give the job of the extension another name."
+  }
 }
 
 variable "lake" {

@@ -80,7 +80,7 @@ variable "jobs" {
   }
   validation {
     condition     = length(setsubtract([for name in keys(var.jobs) : "${name}-errors"], keys(var.platform.store.errors))) == 0
-    error_message = "The jobs of change data capture are ${join(", ", keys(var.jobs))}, and the dead-letter tables ${join(", ", keys(var.platform.store.errors))}; name each job in jobs_of_others of the consumer's root, which makes its table."
+    error_message = "The jobs of change data capture are ${join(", ", keys(var.jobs))}, and the dead-letter tables ${join(", ", keys(var.platform.store.errors))}; name each job in dead_letters_of of the consumer's root, which makes its table."
   }
   validation {
     condition     = contains(keys(var.platform.brokers.logins), "jobs") || length(setsubtract(keys(var.jobs), keys(var.platform.brokers.logins))) == 0

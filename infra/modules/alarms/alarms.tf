@@ -87,7 +87,7 @@ locals {
   _consumers = merge([
     for name in var.consumers : {
       "${trimprefix(name, "${var.prefix}-")}-held" = {
-        description = "Partitions that ${name} reads have waited for a schema, or for time, for a quarter of an hour; see in /aws/lambda/${name} which: look whether the registry and the reader role are there, or give the function more memory."
+        description = "Partitions that ${name} reads have waited for a quarter of an hour, for a schema, a table, a bucket or time; see in /aws/lambda/${name} which and why: mend the registry, the role, the table or its key, or give the function more memory."
         namespace   = "Penstock", metric = "PartitionsHeld", statistic = "Maximum"
         dimensions  = { FunctionName = name }
         periods     = 3

@@ -73,7 +73,7 @@ consumer_functions = {
   consumer-meter  = { memory_mib = 256, snap_start = true, table = "meters", topics = ["meter"] }
   consumer-sensor = {}
 }
-jobs_of_others = ["films"]
+dead_letters_of = ["films"]
 lake    = { parquet = { jobs = ["consume-telemetry"] }, query_limit_bytes = 10737418240 }
 mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
