@@ -92,7 +92,7 @@ locals {
         threshold   = var.lag_records, minutes = 15, missing = "ignore"
       }
       "${name}-failing" = {
-        description = "A batch of the job of change data capture ${name} ended it with an error, and EMR starts a stream again, without end if it fails less than five times an hour. Its log says why: see docs/operate/spark-job-stopped.md."
+        description = "A batch of the job of change data capture ${name} ended it with an error, and EMR starts a stream again, without end if it fails less than five times an hour. Its log says why. See docs/operate/alarms.md#spark-jobs."
         namespace   = "Penstock", metric = "BatchesFailed"
         dimensions  = { service = name }
       }
