@@ -58,6 +58,17 @@ variable "contract" {
   })
 }
 
+variable "dead_letters_of" {
+  description = "The jobs of extensions that have dead letters, as those of change data capture: the dead-letter table of each is made, counted and watched here."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = length(setintersection(var.dead_letters_of, concat(keys(var.jobs), [for name in keys(var.consumer_functions) : trimprefix(name, "consumer-")]))) == 0
+    error_message = "dead_letters_of has ${join(", ", var.dead_letters_of)}, and jobs and functions, ${join(", ", concat(keys(var.jobs), keys(var.consumer_functions)))}, have dead-letter tables by their names; give the job of the extension another name."
+  }
+}
+
 variable "deploy_role_arn" {
   description = "The role that Terraform assumes in this account; the producer must list it as this consumer's deploy_role_arn."
   type        = string
@@ -107,17 +118,6 @@ variable "jobs" {
     # Nobody has asked for the default.
     condition     = var.spark != null || contains([jsonencode({}), jsonencode({ consume = { writes = { "*" = "readings" } } })], jsonencode({ for name, job in var.jobs : name => { for key, value in job : key => value if value != null } }))
     error_message = "jobs has ${join(", ", keys(var.jobs))} and spark is null, so that no job is made; leave spark out to have them, or leave jobs out."
-  }
-}
-
-variable "dead_letters_of" {
-  description = "The jobs of extensions that have dead letters, as those of change data capture: the dead-letter table of each is made, counted and watched here."
-  type        = set(string)
-  default     = []
-
-  validation {
-    condition     = length(setintersection(var.dead_letters_of, concat(keys(var.jobs), [for name in keys(var.consumer_functions) : trimprefix(name, "consumer-")]))) == 0
-    error_message = "dead_letters_of has ${join(", ", var.dead_letters_of)}, and jobs and functions, ${join(", ", concat(keys(var.jobs), keys(var.consumer_functions)))}, have dead-letter tables by their names; give the job of the extension another name."
   }
 }
 
