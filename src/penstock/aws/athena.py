@@ -200,7 +200,8 @@ class Athena:
         seconds: float = math.inf,
     ) -> dict[str, Any]:
         """Make a call, and retry failures that may be temporary, while the queries have time."""
-        body, cause = json.dumps(request).encode(), None
+        body = json.dumps(request).encode()
+        cause: Exception | None = None
         left = max(0, self._deadline - self._waits.clock())
         most = min(self._attempts.total_seconds, left, seconds)
         for _ in replace(self._attempts, total_seconds=most):

@@ -178,12 +178,9 @@ class StreamQuery:
             return any(str(each.id) == query for each in spark.streams.active)
 
         def write(records: DataFrame, number: int) -> None:
+            write_once = partial(write_batch, records, number)
             try:
-                retry_outages(
-                    partial(write_batch, records, number),
-                    self.attempts,
-                    partial(is_active, number),
-                )
+                retry_outages(write_once, self.attempts, partial(is_active, number))
             except Exception as error:
                 if not is_stop(error):
                     print(write_failure(self.service, number, error), flush=True)
