@@ -37,6 +37,7 @@ _PROGRAM = Path(__file__).parents[2] / "examples" / "services" / "service.py"
 _LINE = re.compile(
     r"writing 1 messages to [\w.-]+ \(partition: \d\)"
     r"|service-[ab]-\d received message: This is message \d+ from host \S+"
+    r"|service-[ab]-\d: (reading|writing) .*; trying again"
 )
 _MESSAGES = 60
 
