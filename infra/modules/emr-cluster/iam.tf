@@ -16,7 +16,7 @@ locals {
   parameters = var.parameters_path == null ? [] : [{
     Sid    = "ReadParameters"
     Effect = "Allow"
-    Action = ["ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath"]
+    Action = ["ssm:GetParametersByPath"]
     # A call by path is judged by the path itself.
     Resource = [for end in ["", "/*"] : "arn:${local.partition}:ssm:${local.place}:parameter${var.parameters_path}${end}"]
   }]

@@ -43,7 +43,7 @@ locals {
     for name, run in var.runs : name => concat(
       ["--deploy-mode", "client"],
       flatten([for flag, places in { "--jars" = var.artifacts.jars, "--py-files" = [var.artifacts.pyfiles] } : [flag, join(",", places)] if length(places) > 0]),
-      flatten([for setting, value in merge(local._settings, run.settings) : ["--conf", "${setting}=${value}"]]),
+      flatten([for setting, value in local._settings : ["--conf", "${setting}=${value}"]]),
       [run.program],
       run.arguments,
     )

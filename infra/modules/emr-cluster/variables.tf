@@ -137,11 +137,10 @@ variable "retention" {
 }
 
 variable "runs" {
-  description = "The runs by name: the program's S3 URL, its arguments, and Spark settings of this run."
+  description = "The runs by name: the program's S3 URL and its arguments."
   type = map(object({
     arguments = optional(list(string), [])
     program   = string
-    settings  = optional(map(string), {})
   }))
   default = {}
 

@@ -50,24 +50,6 @@ resource "aws_emrserverless_application" "this" {
     idle_timeout_minutes = var.application.idle_minutes
   }
 
-  # Pre-initialized workers, billed while the application is started.
-  dynamic "initial_capacity" {
-    for_each = var.application.initial
-
-    content {
-      initial_capacity_type = initial_capacity.key
-
-      initial_capacity_config {
-        worker_count = initial_capacity.value.workers
-
-        worker_configuration {
-          cpu    = initial_capacity.value.cpu
-          memory = initial_capacity.value.memory
-        }
-      }
-    }
-  }
-
   maximum_capacity {
     cpu    = var.application.maximum.cpu
     memory = var.application.maximum.memory

@@ -4,16 +4,10 @@ variable "account_id" {
 }
 
 variable "application" {
-  description = "The application: its release and processors, the most that its workers may have together, workers that wait for jobs, and the minutes without a job after which it stops."
+  description = "The application: its release and processors, the most that its workers may have together, and the minutes without a job after which it stops."
   type = object({
     architecture = optional(string, "ARM64")
     idle_minutes = optional(number, 15)
-    # By Driver and Executor.
-    initial = optional(map(object({
-      workers = number
-      cpu     = optional(string, "2 vCPU")
-      memory  = optional(string, "8 GB")
-    })), {})
     maximum = optional(object({
       cpu    = optional(string, "16 vCPU")
       memory = optional(string, "64 GB")
@@ -31,15 +25,8 @@ variable "application" {
     error_message = "idle_minutes is ${var.application.idle_minutes}; give 1 to 10080, which is a week."
   }
   validation {
-    condition     = length(setsubtract(keys(var.application.initial), ["Driver", "Executor"])) == 0
-    error_message = "The initial workers are ${join(", ", keys(var.application.initial))}; name them Driver and Executor."
-  }
-  validation {
-    condition = alltrue([
-      for size in concat(values(var.application.initial), [var.application.maximum]) :
-      can(regex("^[0-9]+ vCPU$", size.cpu)) && can(regex("^[0-9]+ GB$", size.memory))
-    ])
-    error_message = "The sizes are ${jsonencode(concat(values(var.application.initial), [var.application.maximum]))}; write them as 4 vCPU and 16 GB."
+    condition     = can(regex("^[0-9]+ vCPU$", var.application.maximum.cpu)) && can(regex("^[0-9]+ GB$", var.application.maximum.memory))
+    error_message = "The maximum is ${jsonencode(var.application.maximum)}; write it as 16 vCPU and 64 GB."
   }
   validation {
     condition     = contains(local.fitting_releases, var.application.release_label)

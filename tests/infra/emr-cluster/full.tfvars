@@ -41,6 +41,6 @@ policies = {
 }
 retention = { force_destroy = true, key_deletion_days = 7, log_days = 30 }
 runs = {
-  totals = { program = "s3://artifacts/jobs/sales.py", arguments = ["totals", "--name", "it's"], settings = { "spark.executor.memory" = "4g" } }
+  totals = { program = "s3://artifacts/jobs/sales.py", arguments = ["totals", "--name", "it's"] }
 }
 topic_arn = "arn:aws:sns:eu-central-1:222222222222:penstock-analytics-alarms"

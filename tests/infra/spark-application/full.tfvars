@@ -4,7 +4,6 @@ region     = "eu-central-1"
 application = {
   architecture  = "x86_64"
   idle_minutes  = 5
-  initial       = { Driver = { workers = 1 }, Executor = { workers = 2, cpu = "4 vCPU", memory = "16 GB" } }
   maximum       = { cpu = "16 vCPU", memory = "64 GB" }
   release_label = "emr-spark-8.1.0"
 }

@@ -4,7 +4,7 @@ region     = "eu-central-1"
 application = {
   architecture  = "sparc"
   idle_minutes  = 0
-  initial       = { Worker = { workers = 1, cpu = "4" } }
+  maximum       = { cpu = "4" }
   release_label = "emr-spark-8.0.0"
 }
 artifacts = {
