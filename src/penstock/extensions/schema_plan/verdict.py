@@ -24,9 +24,10 @@ from penstock.schemas import (
     Incompatibility,
     Schema,
     check_both_ways,
+    extend_at_once,
+    extend_merge,
     load_canonical,
     load_schema,
-    merge_schemas,
 )
 
 READINGS: Final = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
@@ -145,7 +146,7 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     refusals = list(_list_refusals(matrix[used_mode]))
     usable, merged = _agree(available)
     try:
-        merge_schemas([*merged, schema])
+        extend_merge(merged, usable, schema)
     except SchemaConflictError as error:
         message = f"it contradicts the versions of the schema: {error}"
         refusals.append(Refusal(CONTRADICTION, error.path, message))
@@ -156,21 +157,19 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     return Verdict(used_mode, number, True, tuple(refusals), len(usable), merged, before, matrix)
 
 
-def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], list[Schema]]:
-    """Return the versions that contradict none before them, and their merge, if there is any."""
+def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], Sequence[Schema]]:
+    """Return the versions that contradict none before them, and their merge, if there is any.
+
+    As registries do, it merges all at once only if any order has the same merge.
+    """
     versions = [version for _, version in sorted(available.items())]
-    try:
-        return versions, [merge_schemas(versions)] if versions else []
-    except SchemaConflictError:
-        return _agree_one_by_one(versions)
-
-
-def _agree_one_by_one(versions: Sequence[Schema]) -> tuple[list[Schema], list[Schema]]:
+    if len(versions) > 1 and (whole := extend_at_once((), versions)) is not None:
+        return versions, [whole]
     usable: list[Schema] = []
     merged: list[Schema] = []
     for version in versions:
         try:
-            merged = [merge_schemas([*merged, version])]
+            merged = [extend_merge(merged, usable, version)]
         except SchemaConflictError:
             continue
         usable.append(version)

@@ -187,3 +187,17 @@ def test_the_budget_is_that_of_the_producer(write: Write) -> None:
     found = plan_folder(folder, make_backup("b", make_schema(**BASE)), outputs).schemas
 
     assert {each.name: each.left for each in found} == {"pump": 6, "sensor": 99}
+
+
+def test_versions_that_only_a_later_one_reconciles_are_not_counted(write: Write) -> None:
+    """Producers and readers refuse the second, which contradicts the first, and use the third."""
+    texts, union = make_schema(**BASE, a="string"), make_schema(**BASE, a=["int", "string"])
+    against = make_backup(
+        "b", make_schema(**BASE, a="int"), texts, union, compatibility=Compatibility.NONE
+    )
+
+    (found,) = plan_folder(
+        write(sensor=make_schema(**BASE, a=["int", "string"], c="int")), against
+    ).schemas
+
+    assert found.left == 97
