@@ -52,10 +52,10 @@ class Soak:
         """Return its figures as a paragraph of Markdown."""
         found = f"**{self.problems:,} problems**" if self.problems else "no problem"
         return (
-            f"On {self.day} (`{self.commit}`, seed {self.seed}), {self.events:,} events in "
-            f"{self.minutes} minutes with {len(self.faults)} faults: {self.rate:.0f} records a "
-            f"second, where all programs carried {self.peak:.0f} before. {self.drivers} drivers "
-            f"ran, and the oracle found {found}."
+            f"On {self.day} (`{self.commit}`, seed {self.seed}), {self.events:,} events, "
+            f"{self.minutes} minutes of them with {len(self.faults)} faults: then {self.rate:.0f} "
+            f"records a second, where all programs carried {self.peak:.0f} before. "
+            f"{self.drivers} drivers ran, and the oracle found {found}."
         )
 
 

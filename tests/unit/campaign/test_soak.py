@@ -53,9 +53,9 @@ def test_a_soak_is_kept_with_a_line_for_each_series(tmp_path: Path) -> None:
 
 def test_a_soak_is_told_whatever_the_oracle_found() -> None:
     assert _SOAK.describe() == (
-        "On 2026-11-27 (`0123456789ab`, seed 7), 2,345 events in 1 minutes with 2 faults: 40 "
-        "records a second, where all programs carried 80 before. 2 drivers ran, and the oracle "
-        "found no problem."
+        "On 2026-11-27 (`0123456789ab`, seed 7), 2,345 events, 1 minutes of them with 2 "
+        "faults: then 40 records a second, where all programs carried 80 before. 2 drivers ran, "
+        "and the oracle found no problem."
     )
     assert replace(_SOAK, problems=1_234).describe().endswith("found **1,234 problems**.")
 
