@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from localcloud.brokers import BrokerCluster
 from localcloud.network.names import HOSTS_VARIABLE
-from localcloud.testing import is_running, wait_until
+from localcloud.testing import ask_for, is_running, wait_until
 from penstock.spark.query.source import find_partitions
 from systems.capture import PARAMETERS, Capture, capturing
 from systems.films import (
@@ -197,9 +197,14 @@ class Job:
         folder = Path(self.settings["checkpoint"]) / kind
         return max((int(each.name) for each in folder.glob("[0-9]*")), default=-1)
 
-    def await_batch(self, before):
-        """Wait until a later batch is done."""
-        wait_until("a batch is done", lambda: self.find_last("commits") > before, seconds=900)
+    def await_batch(self, before, process):
+        """Wait until the job's process has done a later batch."""
+
+        def has_batch_or_ended():
+            return self.find_last("commits") > before or process.poll() is not None
+
+        found = ask_for(has_batch_or_ended, seconds=900)
+        assert found and process.poll() is None, (self.folder / "output").read_text()[-8_000:]
 
     def repeat(self):
         """Write the last batch again: the driver ended before it noted that it was done."""
@@ -342,8 +347,7 @@ def test_tables_are_equal_after_many_kills(  # noqa: PLR0913, PLR0917 - all are 
         with job.run_process() as process:
             for kill in seeded.sample([faults.broker, faults.worker, faults.database, None], 4):
                 faults.change(change_at_random(seeded, 250), kill, seeded.random())
-            job.await_batch(before)
-            assert process.poll() is None
+            job.await_batch(before, process)
             interrupted += job.find_last("offsets") > job.find_last("commits")
         running.query(write_marks(str(number)))
     running.worker.await_tasks("films")
