@@ -19,7 +19,7 @@ from penstock.framing import FrameKind, SchemaKey, encode_frame
 from penstock.registry import Registries, SchemaVersion, VersionStatus
 from penstock.schemas import encode
 from penstock.spark import KnownVersions, select_columns
-from penstock.spark.query.source import SOURCE
+from penstock.spark.query.source import FETCH_OPTIONS, SOURCE
 
 _FIELDS = {"payment_id": "int", "amount": "float", "country": "string"}
 _SCHEMA: Final = {
@@ -63,6 +63,7 @@ def _run(world: World, topic: str, totals: _Totals, source: str = SOURCE) -> dic
         world.spark.readStream.format(source)
         .options(
             **{"kafka.bootstrap.servers": world.servers, "startingOffsets": "earliest"},
+            **FETCH_OPTIONS,
             subscribe=topic,
         )
         .load()
