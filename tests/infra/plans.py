@@ -2,8 +2,8 @@
 
 A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.json) holds the
 arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
-known after apply only, `data.aws_vpc.existing.id` of existing.hcl, and a path such as
-`../../tests/data/tiny.zip`, as in a module's README.
+known after apply only, `data.aws_vpc.existing.id` of existing.hcl, `local.contract` of
+contract.hcl, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
 The two roots are called like modules. Their `full` and `smallest` configure the providers
 themselves; other cases take those of all cases, since each is a process. Extensions take
 `local.platform` of platform.hcl, or of producer_platform.hcl in the producer's account.
@@ -40,6 +40,7 @@ ROOT = Path(__file__).parents[2]
 _CASES = Path(__file__).parent
 _EXTENSIONS = ROOT / "infra/extensions"
 _EXISTING = (_CASES / "existing.hcl").read_text()
+CONTRACT = (_CASES / "contract.hcl").read_text()
 _PLATFORM = (_CASES / "platform.hcl").read_text()
 _PRODUCERS_PLATFORM = (_CASES / "producer_platform.hcl").read_text()
 # Cases of extensions in the producer's account.
@@ -137,6 +138,7 @@ class Case:
             lines += [f'output "{output}" {{', value, "  sensitive = true", "}"]
         lines += [_find_platform(str(self))[0]] if self.takes_platform else []
         lines += [_EXISTING] if "data.aws_vpc.existing" in self.arguments.read_text() else []
+        lines += [CONTRACT] if "local.contract" in self.arguments.read_text() else []
         return "\n".join(lines)
 
     @property

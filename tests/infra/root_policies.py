@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from tests.infra.planned import Plan
-from tests.infra.plans import ROOT, Case, find_cases
+from tests.infra.plans import CONTRACT, ROOT, Case, find_cases
 from tests.infra.policies import compare_policies, list_policies
 from tools.hcl import read_blocks
 
@@ -176,7 +176,9 @@ def _replace(value: Any, places: Mapping[str, str]) -> Any:
 
 def _read_constants(arguments: Path) -> dict[str, str]:
     """Read what a case calls its prefix and name, and where it is."""
-    found = dict(reversed(_CONSTANT.findall(arguments.read_text())))
+    text = arguments.read_text()
+    text += CONTRACT if "local.contract" in text else ""
+    found = dict(reversed(_CONSTANT.findall(text)))
     consumer = found.pop("consumer", None)
     prefix = found.setdefault("prefix", f"penstock-{consumer}" if consumer else "penstock")
     return found | {"database": prefix.replace("-", "_")}
