@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -165,7 +165,8 @@ def _run_process(spark, settings, folder, hosts_file):
     try:
         yield job
     finally:
-        os.killpg(job.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has ended, and the test says so
+            os.killpg(job.pid, signal.SIGKILL)
         job.wait()
 
 

@@ -157,7 +157,7 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     return Verdict(used_mode, number, True, tuple(refusals), len(usable), merged, before, matrix)
 
 
-def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], Sequence[Schema]]:
+def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], list[Schema]]:
     """Return the versions that contradict none before them, and their merge, if there is any.
 
     As registries do, it merges all at once only if any order has the same merge.
