@@ -20,7 +20,7 @@ from penstock.kafka.offsets import (
     look_up_offsets,
     read_offsets,
 )
-from penstock.kafka.probe import await_permissions
+from penstock.kafka.probe import TWO_MINUTES, await_brokers, await_permissions
 from penstock.kafka.producer import MAX_RECORD_BYTES, Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
@@ -36,6 +36,7 @@ from penstock.kafka.trial import try_access, try_login
 
 __all__ = [
     "MAX_RECORD_BYTES",
+    "TWO_MINUTES",
     "AccessChange",
     "AccessList",
     "Consumer",
@@ -54,6 +55,7 @@ __all__ = [
     "apply_access_lists",
     "apply_readers",
     "apply_topics",
+    "await_brokers",
     "await_permissions",
     "drop_access",
     "drop_topic",

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from kafka.protocol.metadata import MetadataResponse
 
-from penstock.errors import BrokerError, BrokerLoginError, TopicForbiddenError
+from penstock.attempts import Attempts
+from penstock.errors import (
+    BrokerError,
+    BrokerLoginError,
+    BrokerUnavailableError,
+    TopicForbiddenError,
+)
 from penstock.kafka._connection import (
     METADATA_VERSION,
     PROBE_SECONDS,
@@ -19,6 +26,10 @@ from penstock.kafka._connection import (
 
 _PAUSE_SECONDS = 1.0
 _Result = TypeVar("_Result")
+_LOG = logging.getLogger(__name__)
+
+# As long as a rolling restart of the brokers takes, and as Spark's own client waits for them.
+TWO_MINUTES: Final = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=120)
 
 
 def check_access(
@@ -85,6 +96,22 @@ def _find_broker(
     # A permanent failure says more than a broker that is only down.
     worst = min(failures, key=lambda error: error.retriable)
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
+
+
+def await_brokers(action: Callable[[], _Result], attempts: Attempts) -> _Result:
+    """Run an idempotent action, and retry it while no broker answers.
+
+    Raises:
+        BrokerUnavailableError: that of the last attempt.
+    """
+    failure = BrokerUnavailableError("no broker was asked")
+    for _ in attempts:
+        try:
+            return action()
+        except BrokerUnavailableError as error:
+            _LOG.warning("no broker answers: %s", error)
+            failure = error
+    raise failure
 
 
 def await_permissions(action: Callable[[], _Result], *, timeout_seconds: float = 60.0) -> _Result:

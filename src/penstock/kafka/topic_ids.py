@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.attempts import Attempts
-from penstock.errors import (
-    BrokerLoginError,
-    BrokerUnavailableError,
-    TopicForbiddenError,
-    TopicNotFoundError,
-)
+from penstock.errors import BrokerLoginError, TopicForbiddenError, TopicNotFoundError
 from penstock.kafka._connection import MetadataReader, check_topic
 from penstock.kafka.login import client_options
-from penstock.kafka.probe import ask_brokers
+from penstock.kafka.probe import TWO_MINUTES, ask_brokers, await_brokers
 from penstock.kafka.settings import KafkaSettings
 
 _VERSION = 10  # the first metadata request whose response has ids; brokers of 2.8 and later
 _NONE = str(UUID(int=0))
-# As long as a rolling restart of the brokers takes, and as Spark's own client waits for them.
-_ATTEMPTS = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=120)
 # A broker that has just started, or does not know a new topic yet, reports it as missing.
 _ABSENCES = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=15)
 
@@ -38,7 +32,7 @@ class TopicIds:
     def __init__(
         self,
         settings: KafkaSettings,
-        attempts: Attempts = _ATTEMPTS,
+        attempts: Attempts = TWO_MINUTES,
         absences: Attempts = _ABSENCES,
     ) -> None:
         self._settings = settings
@@ -63,22 +57,13 @@ class TopicIds:
         found: dict[str, str | None] = {}
         missing: set[str] = set()
         for _ in self._absences:
-            metadata = self._ask_until_answered(topics)
+            metadata = await_brokers(partial(self._request_metadata, topics), self._attempts)
             found = {topic.name: _read_id(topic, optional) for topic in metadata.topics}
             missing = {name for name, topic_id in found.items() if topic_id is None}
             if missing <= self._missing:  # an earlier call already waited for these topics
                 break
         self._missing = missing
         return {name: topic_id for name, topic_id in found.items() if topic_id != _NONE}
-
-    def _ask_until_answered(self, topics: Sequence[str]) -> MetadataResponse:
-        failure = BrokerUnavailableError("no broker was asked")
-        for _ in self._attempts:
-            try:
-                return self._request_metadata(topics)
-            except BrokerUnavailableError as error:
-                failure = error
-        raise failure
 
     def _request_metadata(self, topics: Sequence[str]) -> MetadataResponse:
         if self._options is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterable
 from contextlib import closing
@@ -14,14 +13,16 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.attempts import Attempts
-from penstock.errors import BrokerUnavailableError
-from penstock.kafka import KafkaSettings, java_options, open_consumer
+from penstock.kafka import (
+    TWO_MINUTES,
+    KafkaSettings,
+    await_brokers,
+    java_options,
+    open_consumer,
+)
 from penstock.spark.decoding.jar import load_jar
 from penstock.spark.settings.consume import LostOffsets, ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
-
-_LOG = logging.getLogger(__name__)
-_TWO_MINUTES: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=120)
 
 # Spark's source, which plans each batch, with readers in Java that make columns of the records
 # (docs/adr/0073-read-kafka-into-columns.md).
@@ -64,7 +65,7 @@ def read_topics(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -
 
 
 def find_partitions(
-    kafka: KafkaSettings, read: ReadSettings, attempts: Attempts = _TWO_MINUTES
+    kafka: KafkaSettings, read: ReadSettings, attempts: Attempts = TWO_MINUTES
 ) -> dict[str, set[int]]:
     """Return the partitions of the topics to read, as far as they exist.
 
@@ -79,16 +80,11 @@ def find_partitions(
             read.topic_pattern != "" and re.fullmatch(read.topic_pattern, topic) is not None
         )
 
-    pauses = iter(attempts)
-    next(pauses)  # the first attempt
-    while True:
-        try:
-            with closing(open_consumer(kafka)) as consumer:
-                return consumer.find_partitions(is_read)
-        except BrokerUnavailableError as error:
-            _LOG.warning("the brokers are asked again: %s", error)
-            if next(pauses, True):
-                raise
+    def find() -> dict[str, set[int]]:
+        with closing(open_consumer(kafka)) as consumer:
+            return consumer.find_partitions(is_read)
+
+    return await_brokers(find, attempts)
 
 
 def read_ranges(
