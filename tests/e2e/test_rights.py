@@ -63,12 +63,8 @@ _ASKED_BY_BROKERS = {
     )
 }
 _DISK_KEY = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey*", "ReEncrypt*")
-# localcloud has no disks, and jobs read their parameters by their path.
-_UNUSED_ON_CLUSTERS = {
-    ("ReadParameters", "ssm:GetParameter"),
-    ("ReadParameters", "ssm:GetParameters"),
-    *(("UnlockDisks", f"kms:{name}") for name in _DISK_KEY),
-}
+# localcloud has no disks.
+_UNUSED_ON_CLUSTERS = {("UnlockDisks", f"kms:{name}") for name in _DISK_KEY}
 # By day no step maintains or replays payments. Statements of long policies have names of jobs.
 _BY_NIGHT = ("OfPaymentsMaintain", "OfPaymentsReplay")
 _NOT_USED_BY_NIGHT = {
