@@ -25,6 +25,7 @@ from penstock.registry.store import SchemaStore
 from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
+    from penstock.registry.agreement import Agreement
     from penstock.registry.apicurio import ApicurioRegistry
     from penstock.registry.apicurio_admin import ApicurioAdmin
     from penstock.registry.backup_file import load_backup
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OTHER_NAMING",
     "SCHEMA_NAME",
+    "Agreement",
     "ApicurioAdmin",
     "ApicurioRegistry",
     "BackupRegistry",
@@ -73,6 +75,7 @@ __all__ = [
 ]
 
 _IMPORTED_LATER = {
+    "Agreement": "agreement",
     "ApicurioAdmin": "apicurio_admin",
     "ApicurioRegistry": "apicurio",
     "ConfluentRegistry": "confluent",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from functools import reduce
 from typing import Any
 from unittest.mock import patch
 
 from penstock.errors import SchemaConflictError
 from penstock.framing import SchemaKey
-from penstock.registry import SchemaVersion, _agreement
-from penstock.registry._agreement import History, _Agreed
+from penstock.registry import Agreement, SchemaVersion, agreement
+from penstock.registry.agreement import History
 from penstock.registry.interface import VersionStatus
 from penstock.schemas import Schema, canonical_form, extend_at_once, extend_merge
 
@@ -48,7 +47,7 @@ def _version(number: int, schema: Schema) -> SchemaVersion:
     return SchemaVersion(key, "readings", number, VersionStatus.AVAILABLE, schema, None)
 
 
-def _takes(agreed: _Agreed, schema: Schema) -> bool:
+def _takes(agreed: Agreement, schema: Schema) -> bool:
     try:
         agreed.merge_with(schema)
     except SchemaConflictError:
@@ -66,15 +65,17 @@ def test_versions_are_usable_as_if_they_were_merged_one_by_one() -> None:
 
     for _ in range(_HISTORIES):
         kind = chance.choice(_KINDS)
-        versions = [_version(at, chance.choice(kind)) for at in range(1, chance.randint(3, 6))]
+        versions = {at: chance.choice(kind) for at in range(1, chance.randint(3, 6))}
         group = chance.randint(2, 5)
         with (
-            patch.object(_agreement, "_MERGED_AT_ONCE", group),
-            patch.object(_agreement, "extend_at_once", count),
+            patch.object(agreement, "_MERGED_AT_ONCE", group),
+            patch.object(agreement, "extend_at_once", count),
         ):
-            found = _Agreed().with_versions(versions)
+            found = Agreement().with_versions(versions)
 
-        wanted = reduce(_Agreed.with_version, versions, _Agreed())
+        wanted = Agreement()
+        for version in versions.items():
+            wanted = wanted.with_version(*version)
         assert (found.numbers, found.usable) == (wanted.numbers, wanted.usable)
         assert [*map(canonical_form, found.merged)] == [*map(canonical_form, wanted.merged)]
         assert [_takes(found, new) for new in kind] == [_takes(wanted, new) for new in kind]
@@ -99,7 +100,7 @@ def test_most_versions_take_no_merge_of_each() -> None:
     ]
     versions[50] = _version(50, _record("e", f0="string"))
 
-    with patch.object(_agreement, "extend_merge", wraps=extend_merge) as merge:
+    with patch.object(agreement, "extend_merge", wraps=extend_merge) as merge:
         usable = History(versions.__getitem__).refresh(range(100))
 
     assert usable == (*versions[:50], *versions[51:])

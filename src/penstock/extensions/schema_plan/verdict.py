@@ -13,6 +13,7 @@ from typing import Final
 from penstock.errors import SchemaConflictError, SchemaError
 from penstock.registry import (
     SCHEMA_NAME,
+    Agreement,
     ComparedWith,
     SchemaBackup,
     StoredVersion,
@@ -24,8 +25,6 @@ from penstock.schemas import (
     Incompatibility,
     Schema,
     check_both_ways,
-    extend_at_once,
-    extend_merge,
     load_canonical,
     load_schema,
 )
@@ -144,9 +143,9 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
     readings = READINGS if stored.checkpoint else READINGS[1:]
     matrix = _check_modes(schema, available, stored.checkpoint, readings)
     refusals = list(_list_refusals(matrix[used_mode]))
-    usable, merged = _agree(available)
+    agreed = Agreement().with_versions(dict(sorted(available.items())))
     try:
-        extend_merge(merged, usable, schema)
+        agreed.merge_with(schema)
     except SchemaConflictError as error:
         message = f"it contradicts the versions of the schema: {error}"
         refusals.append(Refusal(CONTRADICTION, error.path, message))
@@ -154,26 +153,8 @@ def _judge_new(schema: Schema, stored: SchemaBackup, mode: Compatibility | None)
         refusals.append(Refusal(VERSIONS_DISABLED, "", "the schema's mode is DISABLED"))
     number = max((each.number for each in stored.versions), default=0) + 1
     before = available[max(available)] if available else None
-    return Verdict(used_mode, number, True, tuple(refusals), len(usable), merged, before, matrix)
-
-
-def _agree(available: Mapping[int, Schema]) -> tuple[list[Schema], list[Schema]]:
-    """Return the versions that contradict none before them, and their merge, if there is any.
-
-    As registries do, it merges all at once only if any order has the same merge.
-    """
-    versions = [version for _, version in sorted(available.items())]
-    if len(versions) > 1 and (whole := extend_at_once((), versions)) is not None:
-        return versions, [whole]
-    usable: list[Schema] = []
-    merged: list[Schema] = []
-    for version in versions:
-        try:
-            merged = [extend_merge(merged, usable, version)]
-        except SchemaConflictError:
-            continue
-        usable.append(version)
-    return usable, merged
+    usable, merged = len(agreed.usable), agreed.merged
+    return Verdict(used_mode, number, True, tuple(refusals), usable, merged, before, matrix)
 
 
 def _check_modes(

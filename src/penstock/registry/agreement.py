@@ -9,9 +9,8 @@ that contradicts the usable versions below it, one after the other or all at onc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from penstock.errors import SchemaConflictError, SchemaNotFoundError
 from penstock.registry.interface import SchemaVersion
@@ -25,42 +24,55 @@ _MERGED_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Agreed:
+class Agreement:
     """Which versions of these numbers are usable, and their merge."""
 
     numbers: tuple[int, ...] = ()
-    usable: tuple[SchemaVersion, ...] = ()
+    usable: tuple[int, ...] = ()
+    schemas: tuple[Schema, ...] = ()  # of the usable versions
     merged: tuple[Schema, ...] = ()  # one schema, or none
 
-    def with_versions(self, versions: Sequence[SchemaVersion]) -> _Agreed:
-        """Return this with more versions, whose numbers are higher than all of these."""
-        agreed = self
-        for start in range(0, len(versions), _MERGED_AT_ONCE):
-            agreed = agreed._with_group(versions[start : start + _MERGED_AT_ONCE])
+    def with_versions(self, schemas: Mapping[int, Schema]) -> Agreement:
+        """Return this with more versions, in the order of their numbers, higher than all of these.
+
+        Args:
+            schemas: the schemas of the versions, by number.
+        """
+        agreed, numbers = self, list(schemas)
+        for start in range(0, len(numbers), _MERGED_AT_ONCE):
+            group = {number: schemas[number] for number in numbers[start : start + _MERGED_AT_ONCE]}
+            agreed = agreed._with_group(group)
         return agreed
 
-    def _with_group(self, versions: Sequence[SchemaVersion]) -> _Agreed:
+    def _with_group(self, schemas: Mapping[int, Schema]) -> Agreement:
         """Merge versions at once, or one by one if that does not tell which are usable."""
         merged = None
-        if len(versions) > 1:
-            merged = extend_at_once(self.merged, [version.schema for version in versions])
+        if len(schemas) > 1:
+            merged = extend_at_once(self.merged, list(schemas.values()))
         if merged is None:
-            return reduce(_Agreed.with_version, versions, self)
-        numbers = (*self.numbers, *(version.number for version in versions))
-        return _Agreed(numbers, (*self.usable, *versions), (merged,))
+            agreed = self
+            for number, schema in schemas.items():
+                agreed = agreed.with_version(number, schema)
+            return agreed
+        return Agreement(
+            (*self.numbers, *schemas),
+            (*self.usable, *schemas),
+            (*self.schemas, *schemas.values()),
+            (merged,),
+        )
 
-    def with_version(self, version: SchemaVersion) -> _Agreed:
+    def with_version(self, number: int, schema: Schema) -> Agreement:
         """Return this with one more version, whose number is higher than all of these."""
-        numbers = (*self.numbers, version.number)
+        numbers = (*self.numbers, number)
         try:
-            merged = self.merge_with(version.schema)
+            merged = self.merge_with(schema)
         except SchemaConflictError:
             return replace(self, numbers=numbers)
-        return _Agreed(numbers, (*self.usable, version), (merged,))
+        return Agreement(numbers, (*self.usable, number), (*self.schemas, schema), (merged,))
 
     def merge_with(self, schema: Schema) -> Schema:
         """Return the merge with one more version, or raise SchemaConflictError."""
-        return extend_merge(self.merged, (each.schema for each in self.usable), schema)
+        return extend_merge(self.merged, self.schemas, schema)
 
 
 class History:
@@ -75,19 +87,19 @@ class History:
         self._read = read
         self._known: dict[int, SchemaVersion | None] = {}
         self._misses: Counter[int] = Counter()
-        self._agreed = _Agreed()
+        self._agreed = Agreement()
 
     def below(self, number: int) -> tuple[SchemaVersion, ...]:
         """Return the usable versions below a number, and read those that are not known yet."""
         self._learn(each for each in range(1, number) if self._misses[each] < _MOST_MISSES)
-        return tuple(version for version in self._agree().usable if version.number < number)
+        return tuple(version for version in self._agree() if version.number < number)
 
     def refresh(self, numbers: Collection[int]) -> tuple[SchemaVersion, ...]:
         """Return the usable versions among these numbers, and forget all others: they are gone."""
         for number in set(self._known).difference(numbers):
             self._known.pop(number, None)
         self._learn(numbers)
-        return self._agree().usable
+        return self._agree()
 
     def available(self) -> dict[int, Schema]:
         """Return the schemas by number that the registry has accepted, the refused ones too."""
@@ -102,10 +114,10 @@ class History:
         """Raise SchemaConflictError if a version contradicts the usable versions below it."""
         below = self.below(version.number)
         agreed = self._agreed
-        if any(each.number == version.number for each in agreed.usable):
+        if version.number in agreed.usable:
             return
         if version.number <= max(agreed.numbers, default=0):
-            agreed = _Agreed().with_versions(below)
+            agreed = Agreement().with_versions({each.number: each.schema for each in below})
         try:
             agreed.merge_with(version.schema)
         except SchemaConflictError as error:
@@ -118,7 +130,8 @@ class History:
     def check_new(self, name: str, schema: Schema) -> None:
         """Raise SchemaConflictError if a new version would contradict the usable versions."""
         try:
-            self._agree().merge_with(schema)
+            self._agree()
+            self._agreed.merge_with(schema)
         except SchemaConflictError as error:
             raise SchemaConflictError(
                 f"a new version of schema {name} would contradict its versions: {error}",
@@ -134,12 +147,14 @@ class History:
                     # Deleted or not visible yet: it is read again, as it may become visible.
                     self._misses[number] += 1
 
-    def _agree(self) -> _Agreed:
-        agreed, known = self._agreed, self._known.copy()
-        numbers = sorted(number for number, version in known.items() if version is not None)
-        if tuple(numbers[: len(agreed.numbers)]) != agreed.numbers:
-            agreed = _Agreed()  # a version below the last one was deleted, or became visible
-        new = [known[number] for number in numbers[len(agreed.numbers) :]]
-        agreed = agreed.with_versions([version for version in new if version is not None])
+    def _agree(self) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions of those that are known."""
+        found = sorted(self._known.copy().items())
+        known = {number: version for number, version in found if version is not None}
+        agreed = self._agreed
+        if tuple(known)[: len(agreed.numbers)] != agreed.numbers:
+            agreed = Agreement()  # a version below the last one was deleted, or became visible
+        new = list(known)[len(agreed.numbers) :]
+        agreed = agreed.with_versions({number: known[number].schema for number in new})
         self._agreed = agreed
-        return agreed
+        return tuple(known[number] for number in agreed.usable)
