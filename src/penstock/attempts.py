@@ -1,11 +1,16 @@
-"""Retries with exponential backoff and jitter, within a total time."""
+"""Retries with exponential backoff and jitter, and calls that a caller may cease to wait for."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
+from typing import TypeVar
+
+_Answer = TypeVar("_Answer")
 
 
 def _sleep(seconds: float) -> None:
@@ -42,3 +47,21 @@ class Attempts:
             self.sleep(pause * random.uniform(0.5, 1) if self.jitter else pause)  # noqa: S311
             pause = min(2 * pause, self.longest_seconds)
             yield
+
+
+def start_call(call: Callable[[], _Answer]) -> Future[_Answer]:
+    """Start a call in a thread of its own, and return its outcome.
+
+    Its caller waits as long as it has time. Python waits for the threads of an executor when a
+    process ends, and not for this one.
+    """
+    outcome: Future[_Answer] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return outcome

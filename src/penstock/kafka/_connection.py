@@ -10,9 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
-from threading import Thread
 from typing import Any
 from weakref import finalize
 
@@ -22,6 +20,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
+from penstock.attempts import start_call
 from penstock.errors import (
     BrokerCertificateError,
     BrokerLoginError,
@@ -229,15 +228,7 @@ def open_connection(server: str, options: Mapping[str, Any], deadline: float) ->
 
 def _resolve(host: str, port: int, seconds: float) -> list[Any]:
     """Return the addresses of a name; `getaddrinfo` itself has no time limit."""
-    found: Future[list[Any]] = Future()
-
-    def run() -> None:
-        try:
-            found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except Exception as error:
-            found.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
+    found = start_call(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     return found.result(seconds)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from penstock.attempts import start_call
 from penstock.errors import PenstockError, RegistryUnavailableError
 from penstock.producing import RejectedEvents
 from penstock.registry import SchemaRegistry, SchemaVersion, load_admin, load_registry
@@ -258,16 +258,8 @@ class StatusReader:
             ) from None
 
     def _start_reading(self, schema: Budget) -> _Reading:
-        found, registry = _Reading(), self._open(schema.registry)
-
-        def read() -> None:
-            try:
-                found.set_result(registry.versions(schema.schema))
-            except Exception as error:
-                found.set_exception(error)
-
-        threading.Thread(target=read, daemon=True).start()
-        return found
+        registry = self._open(schema.registry)
+        return start_call(lambda: registry.versions(schema.schema))
 
     def _open(self, url: str) -> SchemaRegistry:
         if url not in self._registries:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as OutOfTime
+
+from penstock.attempts import start_call
 
 
 def run_within(seconds: float, call: Callable[[], None]) -> bool:
@@ -14,17 +14,7 @@ def run_within(seconds: float, call: Callable[[], None]) -> bool:
     A library may wait longer than its timeout, for example for a name to resolve. Lambda would
     then end the whole environment, and the sender would not learn what happened to the events.
     """
-    outcome: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            call()
-        except BaseException as error:
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(None)
-
-    threading.Thread(target=run, daemon=True).start()
+    outcome = start_call(call)
     try:
         outcome.result(max(0.0, seconds))
     except OutOfTime:
