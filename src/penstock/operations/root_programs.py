@@ -14,8 +14,9 @@ from penstock.operations.files import read_json
 from penstock.operations.outputs import read_outputs
 from penstock.operations.programs import Account, Grant, Producer, Programs, Reader, ReaderTable
 from penstock.operations.reader_tables import list_changed, list_staged
-from penstock.records import RowShape
+from penstock.records import RowShape, parse_shapes
 from penstock.settings import describe_settings
+from penstock.tables import parse_route
 
 _SHAPE_FLAGS: Final = frozenset(row.flag for row in describe_settings(RowShape))
 _SINKS: Final = {
@@ -119,16 +120,14 @@ def _list_jobs(
             read = frozenset[str]().union(*(each.topics or () for each in tables))
             yield Reader(consumer, f"job {name}", read, tables, is_running=is_running)
             continue
-        routes = None
-        if "--route" in flags:
-            routes = dict(pair.strip().split("=", 1) for pair in flags["--route"].split(","))
+        route, shapes = flags.get("--route"), flags.get("--shapes")
         yield Reader(
             consumer,
             f"job {name}",
             _choose_topics(flags, topics),
             tuple(_list_tables(flags)),
-            routes,
-            _read_shapes(flags.get("--shapes", "")),
+            dict(parse_route(route)) if route else None,
+            dict(parse_shapes(shapes)) if shapes else {},
             is_running=is_running,
         )
 
@@ -177,16 +176,6 @@ def _list_tables(flags: Mapping[str, str]) -> Iterator[ReaderTable]:
     shape = RowShape.from_args(own, {})
     for kind, name in _name_tables(flags).items():
         yield ReaderTable(kind, name, shape)
-
-
-def _read_shapes(text: str) -> dict[str, RowShape]:
-    """Return the shapes of rows by table, from `TABLE.FLAG=VALUE;...`."""
-    words: dict[str, list[str]] = {}
-    for entry in filter(None, text.split(";")):
-        name, _, value = entry.partition("=")
-        table, _, flag = name.strip().partition(".")
-        words.setdefault(table, []).extend((f"--{flag}", value))
-    return {table: RowShape.from_args(flags, {}) for table, flags in words.items()}
 
 
 def _read_shape(settings: Mapping[str, str] | None) -> RowShape | None:

@@ -34,6 +34,7 @@ from penstock.records.shape import (
     RowShape,
     Tombstone,
     make_staged_shape,
+    parse_shapes,
 )
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "make_deletion",
     "make_row",
     "make_staged_shape",
+    "parse_shapes",
     "read_key",
     "read_letter_id",
     "write_key",

@@ -21,12 +21,15 @@ row keeps its key and `_order`, so that an older record that arrives later does 
 
 from __future__ import annotations
 
+import re
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from penstock.errors import SettingsError
 from penstock.settings import Settings, parse_names, setting
 
 ORDER: Final = "_order"
@@ -34,6 +37,7 @@ DELETED: Final = "_deleted"
 ADDED: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expiresAt")
 _READING_KEY: Final = ("deviceId",)
 _NONE: Final = "none"
+_OF_TABLE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
 
 
 class Mode(StrEnum):
@@ -281,3 +285,24 @@ def make_staged_shape(table: Mapping[str, Any]) -> RowShape:
 
 def _list_fields(value: str | Sequence[str] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value or ())
+
+
+def parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
+    """Return pairs of a table and its shape from `TABLE.FLAG=VALUE;...`.
+
+    Raises:
+        ValueError: the text is not such a list.
+    """
+    names = {field.name.replace("_", "-"): field.name for field in fields(RowShape)}
+    flags: dict[str, dict[str, str]] = {}
+    for word in text.split(";"):
+        match = _OF_TABLE.fullmatch(word.strip())
+        if match is None or match["flag"] not in names:
+            raise ValueError(text)
+        flags.setdefault(match["table"], {})[names[match["flag"]]] = match["value"]
+    try:
+        return tuple(
+            (table, RowShape.from_flags(Namespace(**given), {})) for table, given in flags.items()
+        )
+    except SettingsError as error:
+        raise ValueError(str(error)) from error

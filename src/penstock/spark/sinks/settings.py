@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Final, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
-from penstock.errors import SettingsError
-from penstock.records import READING, RowShape
+from penstock.records import READING, RowShape, parse_shapes
 from penstock.settings import nested, nested_each, parse_count, setting
 from penstock.sinks import DeadLetterSettings
 from penstock.spark.lake.conversion import EventTime
@@ -17,24 +14,6 @@ from penstock.spark.sinks.base import KindSettings, Sink, SinkContext
 from penstock.spark.sinks.kinds import list_kinds, load_kinds
 from penstock.spark.sinks.table import Route, Table
 from penstock.tables import TABLE, parse_route
-
-_SHAPE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
-
-
-def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
-    names = {field.name.replace("_", "-"): field.name for field in fields(RowShape)}
-    flags: dict[str, dict[str, str]] = {}
-    for word in text.split(";"):
-        match = _SHAPE.fullmatch(word.strip())
-        if match is None or match["flag"] not in names:
-            raise ValueError(text)
-        flags.setdefault(match["table"], {})[names[match["flag"]]] = match["value"]
-    try:
-        return tuple(
-            (table, RowShape.from_flags(Namespace(**given), {})) for table, given in flags.items()
-        )
-    except SettingsError as error:
-        raise ValueError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +48,7 @@ class SinkSettings(DeadLetterSettings):
         "PENSTOCK_SHAPES",
         "the shapes of tables of --route that have another than the job: table.flag=value,"
         " separated by semicolons, such as orders.key=orderId;orders.event-time=none",
-        parse=_parse_shapes,
+        parse=parse_shapes,
         default=(),
     )
 
