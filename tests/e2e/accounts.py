@@ -249,7 +249,7 @@ class Accounts:
 
         `only` is the partition and the offset of the one record that is wanted.
         """
-        done = self._run_client(name, topic, count, seconds=60, only=only)
+        done = self._run_client(name, topic, count, seconds=180, only=only)
         assert done.returncode == 0, done.stdout + done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -11,7 +11,7 @@ from localcloud.command.instance import start_time
 _Answer = TypeVar("_Answer")
 
 
-def wait_until(what: str, condition: Callable[[], Any], seconds: float = 90.0) -> Any:
+def wait_until(what: str, condition: Callable[[], Any], seconds: float = 180.0) -> Any:
     """Ask until the answer is true, and return it; a test that waits in vain says for what."""
     found = ask_for(condition, seconds)
     if not found:
