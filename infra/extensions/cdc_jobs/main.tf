@@ -86,7 +86,7 @@ locals {
     for name in keys(var.jobs) : {
       # As that of the jobs of the platform (infra/modules/job).
       "${name}-behind" = {
-        description = "More than ${var.lag_records} records of a partition waited for the job of change data capture ${name} after each batch that ended within 15 minutes, or after its last batch; give it more executors (max_executors), or look for batches that fail in its log. See docs/operate/alarms.md#how-far-behind-consumers-are."
+        description = "More than ${var.lag_records} records of a partition waited for the job of change data capture ${name} after each batch that ended within 15 minutes, or after its last batch; give it more executors (max_executors). See docs/operate/alarms.md#how-far-behind-consumers-are."
         namespace   = "Penstock", metric = "RecordsBehind", statistic = "Minimum"
         dimensions  = { service = name }
         threshold   = var.lag_records, minutes = 15, missing = "ignore"

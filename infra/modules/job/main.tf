@@ -120,7 +120,7 @@ locals {
   _job_alarms = {
     # Each batch tells it once, when it ends: until the next one, the alarm stays as it is.
     "${var.name}-behind" = {
-      description = "More than ${var.lag_records} records of a partition waited for the Spark job ${var.name} after each batch that ended within 15 minutes, or after its last batch; give it more executors (max_executors), or look for batches that fail in its log."
+      description = "More than ${var.lag_records} records of a partition waited for the Spark job ${var.name} after each batch that ended within 15 minutes, or after its last batch; give it more executors (max_executors)."
       namespace   = "Penstock", metric = "RecordsBehind", statistic = "Minimum"
       dimensions  = { service = var.name }
       threshold   = var.lag_records, minutes = 15, missing = "ignore"

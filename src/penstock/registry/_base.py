@@ -223,7 +223,7 @@ class VersionedRegistry(VersionReader):
         below = history.below(version.number)
         if version.status is VersionStatus.FAILURE:
             raise self._refused(version, history, is_new=found is None)
-        self._checkagreement(version, history)
+        self._check_agreement(version, history)
         return Registration(version, found is None, below[-1] if below else None)
 
     def _read_stored(self, name: str, version_id: str) -> StoredVersion:
@@ -281,7 +281,7 @@ class VersionedRegistry(VersionReader):
         _LOG.warning("schema %s had the mode %s and has %s now", name, mode, self._mode)
         return self._mode, checkpoint
 
-    def _checkagreement(self, version: SchemaVersion, history: History) -> None:
+    def _check_agreement(self, version: SchemaVersion, history: History) -> None:
         try:
             history.check(version)
         except SchemaConflictError:
