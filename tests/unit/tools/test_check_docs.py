@@ -200,7 +200,7 @@ def test_the_table_of_rooms_says_what_each_may_import() -> None:
         "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
         "| `errors` | Every error Penstock raises: one tree on one page, so this module is longer "
         "than others |  |\n"
-        "| `attempts` | Retries with exponential backoff and jitter, within a total time "
-        "| errors |\n"
+        "| `attempts` | Retries with exponential backoff and jitter, and calls that a caller may "
+        "cease to wait for | errors |\n"
         "\n<!-- end of rooms of penstock -->\nb\n"
     )
